@@ -51,6 +51,12 @@ export const QUERY_CHARS_MAX = 512;
 /** Categories named in one search. */
 export const CATEGORIES_MAX = 100;
 
+/** Items asked of an indexer at once, unless its usual page is larger. */
+export const PAGE_ITEMS_USUAL = 100;
+
+/** Releases of one indexer that a search fetches page by page: as many as it may hold of ten. */
+export const RELEASES_WANTED_MAX = 10_000;
+
 /** Items of a page of our own feed. */
 export const PAGE_ITEMS_MAX = 1_000;
 

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { openIndexer, start } from "../testing/start.ts";
 import { until } from "../testing/until.ts";
 
-const IGNORED = new Set(["apikey", "extended"]);
+const IGNORED = new Set(["apikey", "extended", "limit"]);
 
 test("five functions reach each indexer in the words that it knows", async (t) => {
   const app = await start(t, { settings: { cacheTtlMs: 0 } });

@@ -122,7 +122,7 @@ function searchRoutes(app: HttpApp, service: TorznabService, closing: AbortSigna
   }));
   app.get<WithId>("/search/:id", described(SCHEMAS.getSearch), ({ params }) => {
     const search = service.find(params.id);
-    return { ...status(search), releases: search.releases() };
+    return { ...status(search), ...search.page() };
   });
   app.delete<WithId>("/search/:id", described(SCHEMAS.cancelSearch), async ({ params }, reply) => {
     await service.cancel(params.id);

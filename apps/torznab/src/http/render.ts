@@ -32,6 +32,8 @@ export function renderError(code: number, description: string): string {
 
 export interface FeedPage {
   readonly title: string;
+  /** Also says which indexers did not answer: people read it, clients do not. */
+  readonly description: string;
   readonly releases: readonly Merged[];
   readonly offset: number;
   readonly total: number;
@@ -41,13 +43,13 @@ export interface FeedPage {
 }
 
 export function renderFeed(page: FeedPage): string {
-  const { title, releases, offset, total, origin } = page;
+  const { title, description, releases, offset, total, origin } = page;
   const items = releases.map((release) => renderItem(release, page)).join("");
   return `${DECLARATION}<rss version="2.0" ${SPACES}>
 <channel>
 <atom:link href="${escapeXml(origin)}/api" rel="self" type="application/rss+xml"/>
 <title>${escapeXml(title)}</title>
-<description>${escapeXml(title)}</description>
+<description>${escapeXml(description)}</description>
 <link>${escapeXml(origin)}/</link>
 <torznab:response offset="${offset}" total="${total}"/>
 ${items}</channel>

@@ -112,6 +112,7 @@ const REPORT = object(
     count: COUNT,
     cached: FLAG,
     cut: FLAG,
+    more: object({ offset: COUNT, count: COUNT }),
     error: TEXT,
     retryAfterMs: MS,
   },
@@ -157,7 +158,7 @@ const STATUS_OF_SEARCH = {
 };
 
 const SEARCH = object(STATUS_OF_SEARCH, ["id", "done", "indexers"]);
-const SEARCH_AND_RELEASES = object({ ...STATUS_OF_SEARCH, releases: list(RELEASE) }, [
+const SEARCH_AND_RELEASES = object({ ...STATUS_OF_SEARCH, releases: list(RELEASE), total: COUNT }, [
   "id",
   "done",
   "indexers",

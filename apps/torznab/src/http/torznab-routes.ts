@@ -5,11 +5,11 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { SluiceError } from "sluice";
 import type { FixedKeys, HttpApp } from "sluice/http";
-import { parseQuery, QueryError, type SearchQuery } from "../client/query.ts";
-import { PAGE_ITEMS_MAX } from "../limits.ts";
+import { parseQuery, QueryError } from "../client/query.ts";
+import { PAGE_ITEMS_MAX, PAGE_ITEMS_USUAL } from "../limits.ts";
 import { isPriority, PRIORITIES, type Priority } from "../scheduler/priority.ts";
 import { ownCaps } from "../service/own-caps.ts";
-import type { Failure, Search } from "../service/search.ts";
+import type { Failure, Report, Search } from "../service/search.ts";
 import type { TorznabService } from "../service/service.ts";
 import { renderCaps, renderError, renderFeed } from "./render.ts";
 import { described, torznabSchema } from "./schemas.ts";
@@ -25,7 +25,6 @@ interface Asked {
 }
 
 const TITLE = "Sluice Torznab";
-const PAGE_DEFAULT = 100;
 
 /** An answer that is an error, in the protocol's numbers. */
 class ApiError extends Error {
@@ -79,7 +78,8 @@ async function answer(
     reply.type("application/xml; charset=utf-8");
     return renderCaps(ownCaps(indexer === undefined ? TITLE : records[0]!.name, records));
   }
-  const query = parseQuery(request.query);
+  const { limit = PAGE_ITEMS_USUAL, offset = 0, ...rest } = parseQuery(request.query);
+  const query = { ...rest, offset, limit: Math.min(limit, PAGE_ITEMS_MAX) };
   const search = service.search({
     query,
     indexers: indexer === undefined ? undefined : [indexer],
@@ -88,7 +88,7 @@ async function answer(
   await ended(service, search, reply);
   const failure = search.failure();
   if (failure !== undefined) throw failed(failure);
-  return renderPage(search, query, { title: TITLE, request, now: service.parts.clock.now() });
+  return renderPage(search, request, service.parts.clock.now());
 }
 
 /** Answers when the search is done, or when the caller has left. */
@@ -103,15 +103,22 @@ async function ended(service: TorznabService, search: Search, reply: FastifyRepl
   }
 }
 
-function renderPage(
-  search: Search,
-  { offset = 0, limit = PAGE_DEFAULT }: SearchQuery,
-  { title, request, now }: { title: string; request: FastifyRequest; now: number },
-): string {
-  const all = search.releases();
-  const releases = all.slice(offset, offset + Math.min(limit, PAGE_ITEMS_MAX));
+function renderPage(search: Search, request: FastifyRequest, now: number): string {
+  const { releases, total } = search.page();
   const origin = `${request.protocol}://${request.host}`;
-  return renderFeed({ title, releases, offset, total: all.length, origin, now });
+  const offset = search.facts.page?.offset ?? 0;
+  const gaps = search.reports.map(gapOf).filter((gap) => gap !== undefined);
+  const description = gaps.length === 0 ? TITLE : `${TITLE}. Incomplete: ${gaps.join("; ")}`;
+  return renderFeed({ title: TITLE, description, releases, offset, total, origin, now });
+}
+
+/** Why a feed lacks releases of an indexer; undefined when it does not. */
+function gapOf({ name, status, count, more, error }: Report): string | undefined {
+  if (status !== "ok" && status !== "empty") {
+    return `${name}: ${status}${error === undefined ? "" : `, ${error}`}`;
+  }
+  if (error === undefined || more === undefined) return undefined;
+  return `${name}: only the first ${count} releases, ${error}`;
 }
 
 function priorityOf(value: string | undefined): Priority | undefined {

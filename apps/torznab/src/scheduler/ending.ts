@@ -6,9 +6,10 @@ import { type Outcome, RateLimitWaitError, STATUSES, without } from "./outcome.t
 import type { Task } from "./submission.ts";
 
 export function answered<Result>(answer: Kept<Result>, indexer: { id: string }): Outcome<Result> {
-  const { results, coverage = [indexer.id], cut } = answer;
+  const { results, coverage = [indexer.id], cut, more } = answer;
   const status = results.length === 0 ? "empty" : "ok";
-  return { status, results, coverage, ...(cut === undefined ? {} : { cut }) };
+  const rest = { ...(cut === undefined ? {} : { cut }), ...(more === undefined ? {} : { more }) };
+  return { status, results, coverage, ...rest };
 }
 
 /** The job has a result: from the handler here, or kept from another process. */

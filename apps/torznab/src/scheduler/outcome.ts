@@ -20,6 +20,12 @@ export const STATUSES = [
 
 export type Status = (typeof STATUSES)[number];
 
+/** What an indexer has beyond its answer: where that begins, and how many it is at least. */
+export interface More {
+  readonly offset: number;
+  readonly count: number;
+}
+
 export interface Outcome<Result> {
   readonly status: Status;
   readonly results: readonly Result[];
@@ -27,6 +33,7 @@ export interface Outcome<Result> {
   readonly coverage: readonly string[];
   /** Only the first results were kept over a restart. */
   readonly cut?: true | undefined;
+  readonly more?: More | undefined;
   readonly error?: Error | undefined;
 }
 

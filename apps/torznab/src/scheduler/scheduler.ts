@@ -199,6 +199,7 @@ export class SearchScheduler<Params = unknown, Result = unknown> {
     const { priority, maxWait, params, deadline } = options;
     const base = { submit: id, index, indexer: indexer.id };
     const isDurable = options.durable === true;
+    const isShared = priority === "rss" && options.dedupe !== false;
     return {
       // Only who outlives the process has to find its parameters in the queue.
       payload: isDurable ? { ...base, params } : base,
@@ -209,7 +210,7 @@ export class SearchScheduler<Params = unknown, Result = unknown> {
       group: id,
       // A task that a crash has interrupted gets one more delivery; faults are final by themselves.
       attempts: isDurable ? 2 : 1,
-      dedupe: priority === "rss" ? { key: taskKey(indexer.id, params) } : undefined,
+      dedupe: isShared ? { key: taskKey(indexer.id, params) } : undefined,
     };
   }
 

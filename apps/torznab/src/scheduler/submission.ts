@@ -6,7 +6,7 @@
  */
 import type { Job } from "sluice";
 import type { Budget, IndexerLimits } from "./limits-of.ts";
-import type { Outcome } from "./outcome.ts";
+import type { More, Outcome } from "./outcome.ts";
 import type { Priority } from "./priority.ts";
 
 export interface Indexer extends IndexerLimits {
@@ -24,6 +24,7 @@ export interface ExecContext {
 export interface Answer<Result> {
   readonly results: readonly Result[];
   readonly coverage?: readonly string[] | undefined;
+  readonly more?: More | undefined;
 }
 
 /** Asks one indexer. It throws a `Fault` when it knows what a failure means for the limits. */
@@ -54,6 +55,8 @@ export interface SubmitOptions<Params, Result> {
   readonly deadline?: number | undefined;
   /** Its tasks outlive this process: the next one is asked to continue them. */
   readonly durable?: boolean | undefined;
+  /** False: an rss submit is asked even while the same one is pending. */
+  readonly dedupe?: false | undefined;
   readonly onComplete?: ((completion: Completion<Result>) => unknown) | undefined;
   readonly onJobDone?: ((jobId: string) => unknown) | undefined;
 }

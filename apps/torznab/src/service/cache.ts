@@ -1,9 +1,12 @@
 /** What indexers answered lately, by indexer and search. The oldest go first when it is full. */
 import { CACHE_ENTRIES_MAX, CACHE_ITEMS_MAX } from "../limits.ts";
+import type { More } from "../scheduler/outcome.ts";
 import type { Found } from "./found.ts";
+import type { FoundPage } from "./pages.ts";
 
 interface Entry {
   readonly found: readonly Found[];
+  readonly more: More | undefined;
   readonly until: number;
 }
 
@@ -21,18 +24,23 @@ export class ResultCache {
   }
 
   get(key: string, now: number): readonly Found[] | undefined {
+    return this.page(key, now)?.releases;
+  }
+
+  /** The same, and whether the indexer had more. */
+  page(key: string, now: number): FoundPage | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
-    if (entry.until > now) return entry.found;
+    if (entry.until > now) return { releases: entry.found, more: entry.more };
     this.#delete(key, entry);
     return undefined;
   }
 
-  put(key: string, found: readonly Found[], now: number): void {
+  put(key: string, found: readonly Found[], now: number, more?: More): void {
     const before = this.#entries.get(key);
     if (before !== undefined) this.#delete(key, before);
     if (this.#ttlMs === 0 || found.length > CACHE_ITEMS_MAX) return;
-    this.#entries.set(key, { found, until: now + this.#ttlMs });
+    this.#entries.set(key, { found, more, until: now + this.#ttlMs });
     this.#items += found.length;
     for (const [oldest, entry] of this.#entries) {
       if (this.#entries.size <= CACHE_ENTRIES_MAX && this.#items <= CACHE_ITEMS_MAX) return;

@@ -9,9 +9,10 @@ import { Fault } from "../scheduler/fault.ts";
 import type { Status } from "../scheduler/outcome.ts";
 import type { Caps } from "../xml/read-caps.ts";
 import type { Feed } from "../xml/read-feed.ts";
-import { type Found, foundOf } from "./found.ts";
+import { foundOf } from "./found.ts";
 import type { IndexerRecord, Indexers } from "./indexers.ts";
 import type { Metrics } from "./metrics.ts";
+import { type FoundPage, moreOf, pageSizeOf } from "./pages.ts";
 import type { HistoryRow, SearchHistory } from "./search-history.ts";
 import type { SecretCipher } from "./secret-cipher.ts";
 
@@ -53,25 +54,28 @@ export class IndexerCalls {
     });
   }
 
-  async search(id: string, query: SearchQuery, options: AskOptions): Promise<Found[]> {
+  async search(id: string, query: SearchQuery, options: AskOptions): Promise<FoundPage> {
     const { client, indexers, cipher } = this.#parts;
     const record = this.#open(id);
     if (record.caps === undefined) {
       // Asking blindly would spend a request on an answer that may be to something else.
       throw new Fault("what the indexer can do is not known yet: its caps did not come");
     }
-    const params = pruneQuery(query, record.caps);
+    const limit = pageSizeOf(record.caps);
+    const params = pruneQuery({ ...query, limit }, record.caps);
     const endpoint = indexers.endpoint(record);
     return this.#noted(record, "search", describe(query), options, async () => {
-      const { releases, apiLimits } = await client.search(endpoint, params, options);
+      const feed = await client.search(endpoint, params, options);
+      const { releases, apiLimits } = feed;
       if (apiLimits !== undefined) this.reported.set(id, apiLimits);
       const secrets = [endpoint.apiKey];
       const from = { id, name: record.name };
       // Before merging: a release that another indexer lists elsewhere must not take its place.
-      const value = releases
+      const kept = releases
         .filter(({ categories }) => isInCategories(categories, query.cat))
         .map((release) => foundOf(release, from, { cipher, secrets }));
-      return { value, count: value.length };
+      const more = moreOf(feed, { offset: query.offset ?? 0, limit });
+      return { value: { releases: kept, more }, count: kept.length };
     });
   }
 
@@ -131,8 +135,9 @@ export class IndexerCalls {
 }
 
 /** A search in one line. */
-function describe({ mode, q, cat, fields = {} }: SearchQuery): string {
+function describe({ mode, q, cat, offset = 0, fields = {} }: SearchQuery): string {
   const parts = Object.entries(fields).map(([name, value]) => `${name}=${value}`);
+  if (offset > 0) parts.push(`offset=${offset}`);
   if (cat !== undefined) parts.push(`cat=${cat.join(",")}`);
   return [mode, ...(q === undefined ? [] : [JSON.stringify(q)]), ...parts].join(" ");
 }

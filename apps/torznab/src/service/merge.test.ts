@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Found } from "./found.ts";
-import { merge } from "./merge.ts";
+import { merge, mergeLists } from "./merge.ts";
 
 const HASH = "0123456789abcdef0123456789abcdef01234567";
 
@@ -56,4 +56,13 @@ test("a joined release has the categories of every indexer that lists it", () =>
     found("c", "http://z/3", { infohash: HASH, seeders: 2, categories: [5045] }),
   ];
   assert.deepEqual(merge(all)[0]!.categories, [5000, 5040, 5045]);
+});
+
+test("further pages of a list change nothing before them", () => {
+  const list = (id: string, count: number) =>
+    Array.from({ length: count }, (_, i) => found(id, `http://${id}/${i}`, { seeders: i }));
+  const short = mergeLists([list("a", 2), list("b", 2)], 2);
+  const long = mergeLists([list("a", 6), list("b", 4)], 2);
+  assert.deepEqual(long.slice(0, 4), short);
+  assert.equal(new Set(long.map(({ guid }) => guid)).size, 10);
 });

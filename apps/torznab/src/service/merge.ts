@@ -9,18 +9,48 @@ export interface Merged extends Found {
 /** What names a release to everybody is an address, or as long as a hash. */
 const GUID_CHARS_MIN = 32;
 
+/** One place in the list: the release in it may be replaced by a better seeded copy. */
+interface Place {
+  release: Merged;
+}
+
 /** The same infohash is the same release, and so is the same guid; the best seeded one is kept. */
 export function merge(found: readonly Found[]): Merged[] {
-  const kept: Merged[] = [];
-  const places = new Map<string, number>();
-  for (const release of found) {
-    const keys = keysOf(release);
-    const place = keys.map((key) => places.get(key)).find((at) => at !== undefined);
-    if (place === undefined) kept.push({ ...release, from: [release.indexer] });
-    else kept[place] = joined(kept[place]!, release);
-    for (const key of keys) places.set(key, place ?? kept.length - 1);
+  return mergeLists([found], found.length);
+}
+
+/**
+ * Merges the lists of several indexers block by block: the first of each list, sorted, then the
+ * next of each. So a list that grows by further pages changes nothing before them, and a client
+ * that reads page by page sees each release once.
+ */
+export function mergeLists(lists: readonly (readonly Found[])[], blockSize: number): Merged[] {
+  const places = new Map<string, Place>();
+  const all: Place[] = [];
+  const longest = Math.max(0, ...lists.map(({ length }) => length));
+  for (let start = 0; start < longest; start += blockSize) {
+    const block = lists.flatMap((list) => list.slice(start, start + blockSize));
+    const added = addBlock(places, block);
+    all.push(...added.sort((a, b) => newestFirst(a.release, b.release)));
   }
-  return kept.sort(newestFirst);
+  return all.map(({ release }) => release);
+}
+
+/** Answers the places that are new. */
+function addBlock(places: Map<string, Place>, block: readonly Found[]): Place[] {
+  const added: Place[] = [];
+  for (const release of block) {
+    const keys = keysOf(release);
+    let place = keys.map((key) => places.get(key)).find((one) => one !== undefined);
+    if (place === undefined) {
+      place = { release: { ...release, from: [release.indexer] } };
+      added.push(place);
+    } else {
+      place.release = joined(place.release, release);
+    }
+    for (const key of keys) places.set(key, place);
+  }
+  return added;
 }
 
 function keysOf({ infohash, guid, indexer }: Found): string[] {

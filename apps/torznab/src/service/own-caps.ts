@@ -1,7 +1,8 @@
 /** What the service can do: all that any of its indexers can. */
-import { PAGE_ITEMS_MAX } from "../limits.ts";
+import { PAGE_ITEMS_MAX, PAGE_ITEMS_USUAL } from "../limits.ts";
 import { type Caps, type Category, MODES } from "../xml/read-caps.ts";
 import type { IndexerRecord } from "./indexers.ts";
+import { pageSizeOf } from "./pages.ts";
 
 /** While nothing is known of any indexer: what every client asks for first. */
 const USUAL: Caps["modes"] = {
@@ -25,7 +26,10 @@ const USUAL_CATEGORIES = [
 
 export function ownCaps(title: string, records: readonly IndexerRecord[]): Caps {
   const known = records.map(({ caps }) => caps).filter((caps) => caps !== undefined);
-  const limits = { default: 100, max: PAGE_ITEMS_MAX };
+  // The most that one request to each indexer may bring.
+  const pages = known.map(pageSizeOf);
+  const max = Math.min(PAGE_ITEMS_MAX, Math.max(PAGE_ITEMS_USUAL, ...pages));
+  const limits = { default: PAGE_ITEMS_USUAL, max };
   if (known.length === 0) {
     const categories = USUAL_CATEGORIES.map(([id, name]) => ({ id, name, subs: [] }));
     return { title, limits, modes: USUAL, categories };

@@ -1,10 +1,12 @@
 /** One search of the service, while it runs and for a while after. */
 import type { SearchQuery } from "../client/query.ts";
+import { PAGE_ITEMS_USUAL } from "../limits.ts";
 import { Fault } from "../scheduler/fault.ts";
-import { type Outcome, RateLimitWaitError, type Status } from "../scheduler/outcome.ts";
+import { type More, type Outcome, RateLimitWaitError, type Status } from "../scheduler/outcome.ts";
 import type { Priority } from "../scheduler/priority.ts";
 import type { Found } from "./found.ts";
-import { type Merged, merge } from "./merge.ts";
+import { type Merged, mergeLists } from "./merge.ts";
+import type { PageWanted } from "./pages.ts";
 
 export interface Report {
   readonly indexer: string;
@@ -14,6 +16,8 @@ export interface Report {
   readonly cached?: true;
   /** Only the first of its releases outlived a restart of the service. */
   readonly cut?: true;
+  /** It has at least this many releases that were not fetched. */
+  readonly more?: More;
   readonly error?: string;
   /** When its limits let it be asked again. */
   readonly retryAfterMs?: number;
@@ -37,6 +41,8 @@ export interface SearchFacts {
   readonly deadline: number;
   readonly indexers: readonly { readonly id: string; readonly name: string }[];
   readonly durable: boolean;
+  /** Absent: the first page of each indexer, whole. */
+  readonly page?: PageWanted | undefined;
 }
 
 /** When no duration is known. */
@@ -50,6 +56,8 @@ export class Search {
   readonly done: Promise<void>;
   /** Who waits for it: when the last one leaves, it is cancelled. */
   watchers = 0;
+  /** Aborted when it is given up: that also ends the requests for further pages. */
+  readonly ending = new AbortController();
   readonly #reports = new Map<string, Report>();
   readonly #found = new Map<string, readonly Found[]>();
   readonly #listeners = new Set<(event: SearchEvent) => void>();
@@ -84,7 +92,15 @@ export class Search {
   }
 
   releases(): Merged[] {
-    return merge([...this.#found.values()].flat());
+    return mergeLists([...this.#found.values()], PAGE_ITEMS_USUAL);
+  }
+
+  /** The releases of the page that was asked for, and how many there are at least. */
+  page(): { releases: Merged[]; total: number } {
+    const all = this.releases();
+    const beyond = this.reports.reduce((sum, { more }) => sum + (more?.count ?? 0), 0);
+    const { offset, limit } = this.facts.page ?? { offset: 0, limit: all.length };
+    return { releases: all.slice(offset, offset + limit), total: all.length + beyond };
   }
 
   settle(
@@ -92,7 +108,7 @@ export class Search {
     outcome: Outcome<Found>,
     { isCached = false, retryAfterMs = 0 }: { isCached?: boolean; retryAfterMs?: number } = {},
   ): void {
-    const { status, results, cut, error } = outcome;
+    const { status, results, cut, more, error } = outcome;
     const before = this.#reports.get(id);
     if (before === undefined || before.status !== "waiting") return;
     const report: Report = {
@@ -101,6 +117,7 @@ export class Search {
       count: results.length,
       ...(isCached ? { cached: true as const } : {}),
       ...(cut === undefined ? {} : { cut }),
+      ...(more === undefined ? {} : { more }),
       ...(error === undefined ? {} : { error: error.message, ...retryOf(error, retryAfterMs) }),
     };
     this.#reports.set(id, report);

@@ -9,14 +9,14 @@
 import { SluiceError } from "sluice";
 import { isFeed, pruneQuery, type SearchQuery } from "../client/query.ts";
 import type { Downloaded } from "../client/torznab-client.ts";
-import { SEARCHES_RUNNING_MAX } from "../limits.ts";
+import { PAGE_ITEMS_USUAL, SEARCHES_RUNNING_MAX } from "../limits.ts";
 import { Fault } from "../scheduler/fault.ts";
 import { gateKey, gateOptions } from "../scheduler/limits-of.ts";
 import { normalise, taskKey } from "../scheduler/normalise.ts";
-import { type Outcome, without } from "../scheduler/outcome.ts";
+import { type More, type Outcome, without } from "../scheduler/outcome.ts";
 import { maxWaitOf, PRIORITIES, type Priority } from "../scheduler/priority.ts";
 import { SearchScheduler } from "../scheduler/scheduler.ts";
-import type { Completion, SubmitOptions } from "../scheduler/submission.ts";
+import type { Answer, Completion, Indexer, SubmitOptions } from "../scheduler/submission.ts";
 import type { IndexerInput } from "../settings/indexer-input.ts";
 import type { Caps } from "../xml/read-caps.ts";
 import { ResultCache } from "./cache.ts";
@@ -25,6 +25,7 @@ import type { Found } from "./found.ts";
 import { type IndexerRecord, Indexers } from "./indexers.ts";
 import { KeptSearches } from "./kept-searches.ts";
 import { lateTurn } from "./late-turn.ts";
+import { type FoundPage, restOf, wantedOf } from "./pages.ts";
 import { openParts, type Parts, type ServiceOptions } from "./parts.ts";
 import { RETRY_MS, Search } from "./search.ts";
 import { StoredSearches } from "./stored-searches.ts";
@@ -53,6 +54,7 @@ export class TorznabService {
   /** Those that others may join, by what was asked. */
   readonly #inFlight = new Map<string, Search>();
   readonly #caps: CapsRequests;
+  readonly #opened = Promise.withResolvers<void>();
   #scheduler!: Scheduler;
 
   private constructor(parts: Parts) {
@@ -77,15 +79,16 @@ export class TorznabService {
   search(request: SearchRequest): Search {
     const { clock, settings } = this.parts;
     const { query: asked, durable = false } = request;
-    // Pages are cut from the whole: paging through it costs no further request.
-    const { limit: _limit, offset: _offset, ...query } = asked;
+    const { limit, offset, ...query } = asked;
+    const isPage = limit !== undefined || offset !== undefined;
+    const page = isPage ? { offset: offset ?? 0, limit: limit ?? PAGE_ITEMS_USUAL } : undefined;
     const records = this.#chosen(request.indexers);
     const priority = request.priority ?? priorityOf(query);
     const now = clock.now();
     const deadline = now + Math.min(request.deadlineMs ?? Infinity, settings.searchDeadlineMs);
     const indexers = records.map(({ id, name }) => ({ id, name }));
     const { maxWaitMs, deadlineMs } = request;
-    const key = normalise({ query, priority, indexers, maxWaitMs, deadlineMs });
+    const key = normalise({ query, page, priority, indexers, maxWaitMs, deadlineMs });
     const joined = this.#inFlight.get(key);
     // A caller that asked for a durable search must not join one that is not.
     if (joined !== undefined && (joined.facts.durable || !durable)) {
@@ -93,7 +96,8 @@ export class TorznabService {
       return joined;
     }
     if (this.#running.size >= SEARCHES_RUNNING_MAX) throw tooMany();
-    const search = new Search({ query, priority, createdAt: now, deadline, indexers, durable });
+    const times = { createdAt: now, deadline };
+    const search = new Search({ query, page, priority, ...times, indexers, durable });
     search.watchers = 1;
     const submit = this.#submitOf(search, maxWaitMs);
     const asks = records.filter((record) => !this.#settledAtOnce(search, record));
@@ -123,11 +127,14 @@ export class TorznabService {
     const isLeft = search.watchers <= 0 && !search.facts.durable && !search.isDone;
     if (!isLeft) return;
     this.#letNobodyJoin(search);
+    search.ending.abort();
     void this.#scheduler.cancel(search.id);
   }
 
   async cancel(id: string): Promise<void> {
-    this.#letNobodyJoin(this.find(id));
+    const search = this.find(id);
+    this.#letNobodyJoin(search);
+    search.ending.abort();
     await this.#scheduler.cancel(id);
   }
 
@@ -202,26 +209,58 @@ export class TorznabService {
       workers: settings.workers,
       resume,
       onError,
-      exec: async ({ id }, query, { signal, jobId }) => {
-        const search = query as SearchQuery;
-        // Another search may have had the same answer while this one waited.
-        const cached = this.cache.get(taskKey(id, search), clock.now());
-        if (cached !== undefined) return { results: cached };
-        const { deadline = Infinity, createdAt = 0 } = this.#searches.find(jobId)?.facts ?? {};
-        const now = clock.now();
-        const timeoutMs = Math.max(1, deadline - now);
-        const ask = this.parts.calls.search(id, search, { signal, timeoutMs });
-        const results = await ask.catch((error) => {
-          throw lateTurn(error, now - createdAt, timeoutMs);
-        });
-        this.cache.put(taskKey(id, search), results, clock.now());
-        return { results };
-      },
+      exec: ({ id }, query, { signal, jobId }) =>
+        this.#ask(id, query as SearchQuery, signal, this.#searches.find(jobId)),
     });
+    this.#opened.resolve();
     for (const record of indexers.all) {
       if (record.caps !== undefined || indexers.whyNot(record) !== undefined) continue;
       this.#caps.ask(record.id, { priority: "background" });
     }
+  }
+
+  /** One page of an indexer, from the cache when another search had it while this one waited. */
+  async #ask(
+    id: string,
+    query: SearchQuery,
+    signal: AbortSignal,
+    search: Search | undefined,
+  ): Promise<Answer<Found>> {
+    const { clock, calls } = this.parts;
+    const now = clock.now();
+    const key = taskKey(id, query);
+    const cached = this.cache.page(key, now);
+    if (cached !== undefined) return { results: cached.releases, more: cached.more };
+    const { deadline = Infinity, createdAt = 0 } = search?.facts ?? {};
+    const timeoutMs = Math.max(1, deadline - now);
+    const { releases, more } = await calls
+      .search(id, query, { signal, timeoutMs })
+      .catch((error) => {
+        throw lateTurn(error, now - createdAt, timeoutMs);
+      });
+    this.cache.put(key, releases, clock.now(), more);
+    return { results: releases, more };
+  }
+
+  /** A further page of an indexer for a search: a task of its own, within the same limits. */
+  async #askPage(search: Search, indexer: Indexer, offset: number): Promise<Outcome<Found>> {
+    // The tasks of an earlier process may end before the scheduler is open.
+    await this.#opened.promise;
+    const { query, deadline } = search.facts;
+    const { promise, resolve } = Promise.withResolvers<Completion<unknown>>();
+    this.#scheduler.submit({
+      ...this.#submitOf(search),
+      indexers: [indexer],
+      params: { ...query, offset },
+      maxWait: Math.max(1, deadline - this.parts.clock.now()),
+      durable: false,
+      dedupe: false,
+      signal: search.ending.signal,
+      exec: ({ id }, asked, { signal }) => this.#ask(id, asked as SearchQuery, signal, search),
+      onComplete: resolve,
+      onJobDone: undefined,
+    });
+    return (await promise) as Outcome<Found>;
   }
 
   async #setGates({ id, limits }: IndexerRecord): Promise<void> {
@@ -283,7 +322,10 @@ export class TorznabService {
     const { indexer, status, results } = completion;
     const found = results as readonly Found[];
     if (status === "ok" || status === "empty") {
-      search.settle(indexer.id, { ...completion, results: found });
+      const wanted = wantedOf(search.facts.page);
+      const ask = (offset: number) => this.#askPage(search, indexer, offset);
+      const whole = await restOf({ ...completion, results: found }, wanted, ask);
+      search.settle(indexer.id, whole);
       return;
     }
     if (status === "deduplicated") return this.#follow(search, completion);
@@ -326,9 +368,9 @@ export class TorznabService {
       search.settle(record.id, without("skipped", new Fault(why)));
       return true;
     }
-    const found = this.cache.get(taskKey(record.id, query), this.parts.clock.now());
+    const found = this.#cached(record.id, search);
     if (found !== undefined) {
-      const outcome = { ...resultsOf(found), coverage: [record.id] };
+      const outcome = { ...resultsOf(found.releases), coverage: [record.id], more: found.more };
       search.settle(record.id, outcome, { isCached: true });
       return true;
     }
@@ -339,6 +381,20 @@ export class TorznabService {
       search.settle(record.id, without("skipped", error as Error));
       return true;
     }
+  }
+
+  /** All that a search wants of an indexer, when every page of it is in the cache. */
+  #cached(id: string, { facts: { query, page } }: Search): FoundPage | undefined {
+    const releases: Found[] = [];
+    let more: More | undefined;
+    do {
+      const asked = more === undefined ? query : { ...query, offset: more.offset };
+      const found = this.cache.page(taskKey(id, asked), this.parts.clock.now());
+      if (found === undefined) return undefined;
+      releases.push(...found.releases);
+      more = found.releases.length === 0 ? undefined : found.more;
+    } while (more !== undefined && releases.length < wantedOf(page));
+    return { releases, more };
   }
 
   async #one<Result>(record: IndexerRecord, options: Partial<Submit>): Promise<Result> {

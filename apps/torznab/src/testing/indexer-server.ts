@@ -17,11 +17,16 @@ export interface IndexerServerOptions {
   dialect?: Dialect;
   apiKey?: string;
   items?: SampleItem[];
+  /** It honours `limit` and `offset`. */
+  isPaging?: boolean;
+  /** What its feeds say that there is in all. */
+  total?: number;
 }
 
 export class IndexerServer {
   readonly dialect: Dialect;
   readonly apiKey: string;
+  readonly #options: IndexerServerOptions;
   items: SampleItem[];
   fault: FaultName | undefined = undefined;
   /** Only for requests of this function. */
@@ -32,7 +37,9 @@ export class IndexerServer {
   atOnce = 0;
   mostAtOnce = 0;
 
-  private constructor({ dialect = "jackett", apiKey = "", items = [] }: IndexerServerOptions) {
+  private constructor(options: IndexerServerOptions) {
+    const { dialect = "jackett", apiKey = "", items = [] } = options;
+    this.#options = options;
     this.dialect = dialect;
     this.apiKey = apiKey;
     this.items = items;
@@ -95,8 +102,18 @@ export class IndexerServer {
     if (t === "caps") return capsAnswer(this.dialect);
     const q = params.get("q")?.toLowerCase() ?? "";
     const items = this.items.filter(({ title }) => title.toLowerCase().includes(q));
-    const answer = feedAnswer(this.dialect, items, this.origin);
-    return { ...answer, body: String(answer.body).replaceAll("KEY", this.apiKey) };
+    const { isPaging = false, total } = this.#options;
+    const offset = Number(params.get("offset") ?? 0);
+    const end = offset + Number(params.get("limit") ?? 50);
+    const answer = feedAnswer(
+      this.dialect,
+      isPaging ? items.slice(offset, end) : items,
+      this.origin,
+    );
+    const said =
+      total === undefined ? "" : `<torznab:response offset="${offset}" total="${total}"/>`;
+    const body = String(answer.body).replace("<channel>", `<channel>${said}`);
+    return { ...answer, body: body.replaceAll("KEY", this.apiKey) };
   }
 }
 
