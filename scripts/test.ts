@@ -13,7 +13,7 @@ import { belongsTo, findTestFiles } from "./test/files.ts";
 import { addCounts, finalLine, NO_COUNTS, printFailure, printSuite } from "./test/print.ts";
 import { runQuick } from "./test/quick.ts";
 import { runSuite } from "./test/run-suite.ts";
-import { Time } from "./test/suites.ts";
+import { E2E_SUITES, Time } from "./test/suites.ts";
 import type { Counts } from "./test/tally.ts";
 
 const root = dirname(import.meta.dirname);
@@ -33,6 +33,8 @@ function endWithChildren(): void {
 
 async function runPlan(plan: Plan, files: readonly string[], coverageDir: string): Promise<Counts> {
   let counts = NO_COUNTS;
+  // The tests that use the builds do not make them again.
+  if (plan.suites === E2E_SUITES) process.env.SLUICE_BUILT = "1";
   const collects = collectsCoverage(plan, files);
   const time = new Time();
   for (const planned of plan.suites) {

@@ -3,6 +3,7 @@
 //   (nothing)        every suite of `npm test`
 //   quick            types, lint, tidy and the unit tests nearest to what differs from main
 //   unit property    the named suites
+//   e2e              the tests that need programs npm does not bring, and the builds they use
 //   --file <path>    one test file, under the budget of its suite
 
 import { resolve } from "node:path";
@@ -23,6 +24,7 @@ export function parseArguments(
 ): Plan {
   if (args.length === 0) return { suites: SUITES, file: undefined };
   if (args[0] === "--file") return planForFile(args, root, files);
+  if (args.join() === "e2e") return { suites: E2E_SUITES, file: undefined };
   return { suites: args.map(suiteNamed), file: undefined };
 }
 
