@@ -195,7 +195,7 @@ test("a limit that cannot be is refused with its name and value", async () => {
   ]) {
     const [field] = Object.keys(options);
     await assert.rejects(openBroker({ log: new MemoryLog(), ...options }), (error: SluiceError) => {
-      return error.code === "INVALID" && error.details.field === field;
+      return error.code === "INVALID" && error.details.field === `open.${field}`;
     });
   }
 });
