@@ -105,8 +105,7 @@ const READ: readonly [name: string, value: string, change: Partial<Config>][] = 
   ["DATA_DIR", "/var/jobs", { dir: "/var/jobs" }],
   ["LISTEN_ADDRESS", "[::1]:9000", { host: "::1", port: 9000 }],
   ["LISTEN_ADDRESS", ":9000", { port: 9000 }],
-  ["LISTEN_ADDRESS", "0.0.0.0:80", { host: "0.0.0.0", port: 80 }],
-  ["API_KEY", "secret", { apiKey: "secret" }],
+  ["API_KEY", "k".repeat(32), { apiKey: "k".repeat(32) }],
   ["LOG_LEVEL", "debug", { logLevel: "debug" }],
   ["QUEUE_SIZING", "auto", { sizing: "auto" }],
 ];

@@ -49,6 +49,8 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 const QUEUE_SIZE_MAX = 10_000_000;
 const WORKERS_MAX = 10_000;
+/** The least that the server takes as a key. */
+const API_KEY_CHARS_MIN = 32;
 const YEAR_S = 365 * 24 * 3600;
 
 /** Everything by its name; throws `BadVariable` for the first value that cannot be. */
@@ -77,10 +79,25 @@ export function readConfig(env: Environment): Config {
       ms: seconds("RESULT_CACHE_MAX_AGE_SECONDS", 600, 1, YEAR_S),
     },
     dir: textOf(env, "DATA_DIR") ?? "./data",
-    ...addressOf(env, "LISTEN_ADDRESS", { host: "127.0.0.1", port: 8080 }),
-    apiKey: textOf(env, "API_KEY"),
+    ...listenOf(env),
+    apiKey: apiKeyOf(env),
     logLevel: choiceOf(env, "LOG_LEVEL", "info", LOG_LEVELS),
   };
+}
+
+/** The value is a secret, so only its length is shown. */
+function apiKeyOf(env: Environment): string | undefined {
+  const key = textOf(env, "API_KEY");
+  if (key === undefined || key.length >= API_KEY_CHARS_MIN) return key;
+  const got = `${key.length} characters`;
+  throw new BadVariable("API_KEY", `a text of at least ${API_KEY_CHARS_MIN} characters`, got);
+}
+
+function listenOf(env: Environment): { host: string; port: number } {
+  const address = addressOf(env, "LISTEN_ADDRESS", { host: "127.0.0.1", port: 8080 });
+  const isLoopback = /^(localhost|::1|127(\.\d{1,3}){3})$/.test(address.host);
+  if (isLoopback || textOf(env, "API_KEY") !== undefined) return address;
+  throw new BadVariable("LISTEN_ADDRESS", "a loopback address unless API_KEY is set", address.host);
 }
 
 function tiersOf(env: Environment, isPriorityOn: boolean): readonly TierSize[] {

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { SluiceError } from "sluice";
 import { parse } from "yaml";
-import { parseSettings, type Settings } from "./settings/settings.ts";
+import { parseSettings, type Settings, unknownVariables } from "./settings/settings.ts";
 import { type RunningTorznab, torznab } from "./torznab.ts";
 
 /** Of a file, with aliases counted as often as they are used. */
@@ -43,6 +43,9 @@ export async function main(argv: readonly string[]): Promise<number> {
     const { config, help: _, ...flags } = values;
     const settings = await readSettings(config, flags);
     running = await torznab({ settings, log: "warn" });
+    for (const name of unknownVariables(process.env)) {
+      console.error(`sluice torznab: ${name} is not a setting and is ignored`);
+    }
     console.log(greeting(running, settings));
   } catch (error) {
     return refuse(error);

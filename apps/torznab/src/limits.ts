@@ -63,6 +63,9 @@ export const PAGE_ITEMS_MAX = 1_000;
 /** Rows of a page of the history. */
 export const HISTORY_PAGE_MAX = 1_000;
 
+/** How long a search may take: a batch that waits for a daily limit needs a day. */
+export const DEADLINE_MS_MAX = 24 * 3_600_000;
+
 /** Searches that run at once: beyond it none could be served in time. */
 export const SEARCHES_RUNNING_MAX = 2_000;
 

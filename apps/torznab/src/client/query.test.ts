@@ -27,6 +27,20 @@ test("when no id is left the words come back", () => {
   );
 });
 
+test("season, episode and year become words where the indexer has no parameter", () => {
+  const caps = { ...CAPS, modes: { tvsearch: ["q", "tvdbid"], movie: ["q"] } };
+  for (const [params, wanted] of [
+    [{ t: "tvsearch", q: "Show", season: "1", ep: "2" }, "q=Show+S01E02"],
+    [{ t: "tvsearch", q: "Show", season: "S11" }, "q=Show+S11"],
+    [{ t: "tvsearch", q: "Show", season: "2024", ep: "05/12" }, "q=Show+2024+05+12"],
+    [{ t: "tvsearch", tvdbid: "7", season: "1", ep: "2" }, "q=S01E02&tvdbid=7"],
+    [{ t: "movie", q: "Film", year: "1999" }, "q=Film+1999"],
+  ] as const) {
+    const got = pruneQuery(parseQuery(params), caps).toString();
+    assert.equal(got, `t=${params.t}&extended=1&${wanted}`);
+  }
+});
+
 test("an indexer that could only answer something else is skipped", () => {
   for (const params of [
     { t: "book", q: "x" },

@@ -48,7 +48,7 @@ export class QueryError extends Error {
 /** Reads parameters as they stand in a URL or a body; what no search knows is left out. */
 export function parseQuery(params: Readonly<Record<string, unknown>>): SearchQuery {
   const given = lowerCase(params);
-  const mode = given.get("t") ?? "search";
+  const mode = given.get("t")?.toLowerCase() ?? "search";
   if (!isMode(mode)) throw new QueryError("t", `one of ${MODES.join(", ")}`, mode);
   const query: SearchQuery = { mode };
   const q = given.get("q");
@@ -81,12 +81,15 @@ export function isFeed({ q, fields = {} }: SearchQuery): boolean {
 export function pruneQuery(query: SearchQuery, caps: Caps): URLSearchParams {
   const supported = caps.modes[query.mode];
   if (supported === undefined) throw unable(`has no ${query.mode}`);
+  const words = supported.includes("q") ? foldedOf(query, supported) : new Map<string, string>();
   const fields = Object.entries(query.fields ?? {}).filter(
-    ([name]) => supported.includes(name) || ALWAYS.includes(name as "sort"),
+    ([name]) => !words.has(name) && (supported.includes(name) || ALWAYS.includes(name as "sort")),
   );
   const hasIds = fields.some(([name]) => isId(name));
   const wantsIds = Object.keys(query.fields ?? {}).some(isId);
-  const q = hasIds || !supported.includes("q") ? undefined : query.q;
+  const plain = (hasIds && words.size === 0) || !supported.includes("q") ? undefined : query.q;
+  const isNamed = plain !== undefined || hasIds;
+  const q = isNamed ? [plain, ...words.values()].filter(Boolean).join(" ") || undefined : undefined;
   const narrows = q !== undefined || fields.some(([name]) => !ALWAYS.includes(name as "sort"));
   if (wantsIds && !hasIds && q === undefined) throw unable("knows none of these ids");
   if (!narrows && !isFeed(query)) throw unable("understands no part of this search");
@@ -98,6 +101,30 @@ export function pruneQuery(query: SearchQuery, caps: Caps): URLSearchParams {
   if (limit !== undefined) params.set("limit", String(limit));
   if (query.offset !== undefined) params.set("offset", String(query.offset));
   return params;
+}
+
+/**
+ * Season, episode and year as words, where the indexer has no parameter for them: without them the
+ * answer would be a page of the whole series. By the name of the parameter that each replaces.
+ */
+function foldedOf({ fields = {} }: SearchQuery, supported: readonly string[]): Map<string, string> {
+  const words = new Map<string, string>();
+  const { season, ep, year } = fields;
+  const given = Object.entries({ season, ep }).filter(([, value]) => value !== undefined);
+  if (given.some(([name]) => !supported.includes(name))) {
+    const isDaily = season?.length === 4;
+    const parts = isDaily
+      ? [season, ep?.replaceAll("/", " ")]
+      : [numbered("S", season), numbered("E", ep)];
+    words.set("season", parts.filter(Boolean).join(isDaily ? " " : ""));
+    words.set("ep", "");
+  }
+  if (year !== undefined && !supported.includes("year")) words.set("year", year);
+  return words;
+}
+
+function numbered(letter: string, value: string | undefined): string | undefined {
+  return value === undefined ? undefined : letter + value.replace(/^[a-z]/i, "").padStart(2, "0");
 }
 
 function unable(why: string): TorznabFault {

@@ -41,7 +41,9 @@ export async function request(address: string, limits: RequestLimits): Promise<R
       lookup,
     });
     const { origin, pathname } = new URL(url);
-    const answer = { status, headers, bytes: body, base: origin + pathname };
+    // Empty bodies may be one shared array, and readers in other threads take arrays away.
+    const bytes = body.length === 0 ? new Uint8Array() : body;
+    const answer = { status, headers, bytes, base: origin + pathname };
     const { location } = headers;
     return location?.startsWith("magnet:") === true ? { ...answer, magnet: location } : answer;
   } catch (error) {

@@ -15,6 +15,8 @@ import { type Answered, faultOfCode, faultOfStatus, TorznabFault } from "./torzn
 export interface Endpoint {
   readonly url: string;
   readonly apiKey: string;
+  /** Former keys: they are taken out of what the indexer says too. */
+  readonly oldKeys?: readonly string[] | undefined;
 }
 
 export interface ClientOptions {
@@ -71,10 +73,13 @@ export class TorznabClient {
   }
 
   async #downloadFault(response: Response): Promise<unknown> {
+    const { status } = response;
     try {
       await this.#read(response);
     } catch (fault) {
-      return fault;
+      const isGone = fault instanceof TorznabFault && fault.kind === "http" && status === 404;
+      // One torrent is missing: the indexer is well.
+      return isGone ? new TorznabFault(fault.message, { kind: "http", httpStatus: status }) : fault;
     }
     return new TorznabFault("the link gives a document and no torrent", { kind: "unexpected" });
   }
@@ -84,7 +89,9 @@ export class TorznabClient {
     try {
       const limits = this.#limits(endpoint, call, bytesMax);
       const inTime = AbortSignal.timeout(limits.timeoutMs);
-      return await this.#read(await request(addressOf(endpoint, params), limits), inTime);
+      const response = await request(addressOf(endpoint, params), limits);
+      if (response.status >= 300 && response.status < 400) throw redirected(response);
+      return await this.#read(response, inTime);
     } catch (error) {
       throw clean(error, endpoint);
     }
@@ -130,6 +137,13 @@ function unread(): TorznabFault {
   return new TorznabFault("its answer came too late to be read in time", options);
 }
 
+/** Redirects within HTTP were followed already. */
+function redirected({ status, headers }: Response): TorznabFault {
+  const scheme = /^[a-z][a-z0-9+.-]{0,20}:/i.exec(headers.location ?? "")?.[0] ?? "nowhere";
+  const text = `it redirects to ${scheme}, where no answer can be read`;
+  return new TorznabFault(text, { kind: "redirects", httpStatus: status, penalty: "ladder" });
+}
+
 /** The protocol's path is `api`, below whatever address the user copied. */
 function addressOf({ url, apiKey }: Endpoint, params: URLSearchParams): string {
   const address = new URL(url);
@@ -142,10 +156,11 @@ function addressOf({ url, apiKey }: Endpoint, params: URLSearchParams): string {
 }
 
 /** An indexer may repeat its key in what it says. */
-function clean(error: unknown, { apiKey }: Endpoint): unknown {
+function clean(error: unknown, { apiKey, oldKeys = [] }: Endpoint): unknown {
   if (!(error instanceof TorznabFault)) return error;
-  error.message = redact(error.message, [apiKey]);
+  const secrets = [apiKey, ...oldKeys];
+  error.message = redact(error.message, secrets);
   // The message is also at the head of the stack.
-  error.stack = redact(error.stack ?? "", [apiKey]);
+  error.stack = redact(error.stack ?? "", secrets);
   return error;
 }

@@ -53,7 +53,7 @@ test("an HTTP error without an element: time, trouble, or our mistake", () => {
     [403, "ladder"],
     [410, "ladder"],
     [400, "none"],
-    [404, "none"],
+    [404, "ladder"],
   ] as const) {
     const fault = faultOfStatus(at(httpStatus), "");
     assert.equal(fault.penalty, penalty, `${httpStatus}`);

@@ -72,7 +72,7 @@ export function faultOfStatus(answered: Answered, body: string): TorznabFault {
   const said = `HTTP ${httpStatus}${body === "" ? "" : `, ${body}`}`;
   const options = { kind: "http", httpStatus };
   if (isLimit(httpStatus)) return limitFault(said, options, answered);
-  const isTrouble = httpStatus >= 500 || [401, 403, 408, 410].includes(httpStatus);
+  const isTrouble = httpStatus >= 500 || [401, 403, 404, 408, 410].includes(httpStatus);
   return new TorznabFault(said, { ...options, penalty: isTrouble ? "ladder" : "none" });
 }
 

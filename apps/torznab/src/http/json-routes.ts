@@ -155,7 +155,7 @@ function status(search: Search) {
 
 /** Everything but the key. */
 async function shown(service: TorznabService, record: IndexerRecord) {
-  const { sealedKey: _, caps, ...rest } = record;
+  const { sealedKey: _, sealedOldKeys: _old, caps, ...rest } = record;
   const { indexers, history } = service.parts;
   const budget = await budgetOf(service, record);
   const cooling = budget.cooldown && `cooling down: ${budget.cooldown.reason}`;

@@ -1,6 +1,7 @@
 /** A search as it is asked for in JSON. */
 import { SluiceError } from "sluice";
 import { parseQuery, QUERY_FIELDS, QueryError, type SearchQuery } from "../client/query.ts";
+import { DEADLINE_MS_MAX } from "../limits.ts";
 import { isPriority, PRIORITIES } from "../scheduler/priority.ts";
 import type { SearchRequest } from "../service/service.ts";
 import { durationMs, fieldsOf, invalid, positiveMs } from "../settings/fields.ts";
@@ -25,7 +26,7 @@ export function parseRequest(body: unknown): SearchRequest {
     priority,
     maxWaitMs: maxWait === undefined ? undefined : durationMs("search.maxWait", maxWait, HOUR_MS),
     deadlineMs:
-      deadline === undefined ? undefined : positiveMs("search.deadline", deadline, HOUR_MS),
+      deadline === undefined ? undefined : positiveMs("search.deadline", deadline, DEADLINE_MS_MAX),
   };
 }
 

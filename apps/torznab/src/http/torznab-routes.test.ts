@@ -101,7 +101,7 @@ test("nothing answered: the wait as a 429, the real failure before the wait", as
 test("what we cannot answer is an error of the protocol", async (t) => {
   const app = await start(t);
   for (const [line, status, code] of [
-    ["/api", 400, 200],
+    ["/api", 400, 203],
     ["/api?t=details", 400, 202],
     ["/api?t=search&cat=x", 400, 201],
     ["/api?t=movie&imdbid=tt0", 400, 201],

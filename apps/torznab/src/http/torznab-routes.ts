@@ -69,12 +69,11 @@ async function answer(
   reply: FastifyReply,
 ): Promise<string> {
   const given = lowerCase(request.query);
-  checkKey(keys, given.get("apikey") ?? request.headers["x-api-key"]);
+  checkKey(keys, given.get("apikey") ?? request.headers["x-api-key"] ?? bearerOf(request));
   const { indexers } = service.parts;
   const { indexer } = request.params;
   const records = indexer === undefined ? indexers.all : [indexers.get(indexer)];
-  if (given.get("t") === undefined) throw new ApiError(200, 400, "Missing parameter (t)");
-  if (given.get("t") === "caps") {
+  if (given.get("t")?.toLowerCase() === "caps") {
     reply.type("application/xml; charset=utf-8");
     return renderCaps(ownCaps(indexer === undefined ? TITLE : records[0]!.name, records));
   }
@@ -124,6 +123,10 @@ function gapOf({ name, status, count, more, error }: Report): string | undefined
 function priorityOf(value: string | undefined): Priority | undefined {
   if (value === undefined || isPriority(value)) return value;
   throw new QueryError("priority", `one of ${PRIORITIES.join(", ")}`, value);
+}
+
+function bearerOf({ headers }: FastifyRequest): string | undefined {
+  return /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1];
 }
 
 function checkKey(keys: FixedKeys | undefined, given: unknown): void {

@@ -4,7 +4,7 @@ import { pruneQuery } from "../client/query.ts";
 import { gateKey, gateOptions } from "../scheduler/limits-of.ts";
 import { taskKey } from "../scheduler/normalise.ts";
 import { INTERVAL_FACTORS, maxWaitOf, PRIORITIES, type Priority } from "../scheduler/priority.ts";
-import type { IndexerRecord } from "./indexers.ts";
+import { type IndexerRecord, Indexers } from "./indexers.ts";
 import { priorityOf, type SearchRequest, type TorznabService } from "./service.ts";
 
 export interface Budget {
@@ -60,7 +60,7 @@ export async function forecast(service: TorznabService, request: SearchRequest):
 async function dryRun(
   service: TorznabService,
   record: IndexerRecord,
-  { query, priority = priorityOf(query), maxWaitMs, deadlineMs = Infinity }: SearchRequest,
+  { query, priority = priorityOf(query), maxWaitMs, deadlineMs }: SearchRequest,
 ): Promise<Dry> {
   const { clock, indexers, settings } = service.parts;
   const indexer = record.id;
@@ -78,8 +78,7 @@ async function dryRun(
   if (gate.inFlight > 0) return { indexer, goes: "later", at, reason };
   const mostMs = Math.min(
     maxWaitOf(priority, maxWaitMs) ?? Infinity,
-    deadlineMs,
-    settings.searchDeadlineMs,
+    deadlineMs ?? settings[`${priority}DeadlineMs`],
   );
   return { indexer, goes: at - now > mostMs ? "rate_limited" : "later", at, reason };
 }
@@ -112,7 +111,7 @@ async function gateOf(
 ): Promise<GateInfo> {
   const gate = sluice.gate(gateKey(record.id, budget));
   const info = await gate.info();
-  return info.config === undefined ? gate.set(gateOptions(record.limits, budget)) : info;
+  return info.config === undefined ? gate.set(gateOptions(Indexers.limited(record), budget)) : info;
 }
 
 /** The gate has a clock of its own, which never goes back: the two are a little apart. */

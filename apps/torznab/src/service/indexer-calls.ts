@@ -68,7 +68,7 @@ export class IndexerCalls {
       const feed = await client.search(endpoint, params, options);
       const { releases, apiLimits } = feed;
       if (apiLimits !== undefined) this.reported.set(id, apiLimits);
-      const secrets = [endpoint.apiKey];
+      const secrets = [endpoint.apiKey, ...(endpoint.oldKeys ?? [])];
       const from = { id, name: record.name };
       // Before merging: a release that another indexer lists elsewhere must not take its place.
       const kept = releases

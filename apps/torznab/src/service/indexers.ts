@@ -13,6 +13,8 @@ export interface IndexerRecord {
   readonly name: string;
   readonly url: string;
   readonly sealedKey: string;
+  /** The latest ones before it: an indexer may repeat them in its errors. */
+  readonly sealedOldKeys?: readonly string[];
   readonly enabled: boolean;
   readonly limits: IndexerLimits;
   /** Where it was described: what the file says is not changed by the API. */
@@ -22,6 +24,12 @@ export interface IndexerRecord {
   readonly caps?: Caps;
   readonly capsAt?: number;
 }
+
+/** A few seconds between two requests, as the programs of this field have it. */
+const USUAL_LIMITS: IndexerLimits = { interval: 10_000, floor: 2_000 };
+
+/** Former keys of an indexer that are still taken out of what it says. */
+const OLD_KEYS_MAX = 3;
 
 export class Indexers {
   readonly #store: Store<IndexerRecord>;
@@ -63,13 +71,16 @@ export class Indexers {
     return "its key cannot be read because the key file has changed; set the key again";
   }
 
-  endpoint({ id, url, sealedKey }: IndexerRecord): Endpoint {
-    return { url, apiKey: this.#cipher.unseal(`key:${id}`, sealedKey) ?? "" };
+  endpoint({ id, url, sealedKey, sealedOldKeys = [] }: IndexerRecord): Endpoint {
+    const unseal = (sealed: string) => this.#cipher.unseal(`key:${id}`, sealed) ?? "";
+    return { url, apiKey: unseal(sealedKey), oldKeys: sealedOldKeys.map(unseal) };
   }
 
   /** As the scheduler wants it. */
   static limited({ id, name, limits }: IndexerRecord): Indexer {
-    return { id, name, ...limits };
+    // Without an interval of its own: two programs that poll the same indexer do not collide.
+    const usual = limits.interval === undefined ? USUAL_LIMITS : {};
+    return { id, name, ...usual, ...limits };
   }
 
   async add(input: IndexerInput): Promise<IndexerRecord> {
@@ -96,7 +107,7 @@ export class Indexers {
       // An indexer paused by hand stays paused, unless the file says otherwise.
       const enabled = input.enabled ?? before?.enabled ?? true;
       if (isSame) await this.#put({ ...before, ...record, enabled });
-      else await this.#put({ ...record, enabled });
+      else await this.#put({ ...record, enabled, ...oldKeysOf(before) });
     }
   }
 
@@ -109,7 +120,9 @@ export class Indexers {
       ...before,
       ...plain,
       limits: { ...before.limits, ...limits },
-      ...(apiKey === undefined ? {} : { sealedKey: this.#cipher.seal(`key:${id}`, apiKey) }),
+      ...(apiKey === undefined
+        ? {}
+        : { sealedKey: this.#cipher.seal(`key:${id}`, apiKey), ...oldKeysOf(before) }),
       // A new key or place is a new start.
       ...(isFresh || refusedBecause === undefined ? {} : { refusedBecause }),
       ...(isElsewhere || caps === undefined ? {} : { caps }),
@@ -160,4 +173,10 @@ export class Indexers {
     this.#records.set(record.id, record);
     return record;
   }
+}
+
+function oldKeysOf(before: Pick<IndexerRecord, "sealedKey" | "sealedOldKeys"> | undefined) {
+  if (before === undefined) return {};
+  const { sealedKey, sealedOldKeys = [] } = before;
+  return { sealedOldKeys: [sealedKey, ...sealedOldKeys].slice(0, OLD_KEYS_MAX) };
 }

@@ -85,7 +85,7 @@ export class TorznabService {
     const records = this.#chosen(request.indexers);
     const priority = request.priority ?? priorityOf(query);
     const now = clock.now();
-    const deadline = now + Math.min(request.deadlineMs ?? Infinity, settings.searchDeadlineMs);
+    const deadline = now + (request.deadlineMs ?? settings[`${priority}DeadlineMs`]);
     const indexers = records.map(({ id, name }) => ({ id, name }));
     const { maxWaitMs, deadlineMs } = request;
     const key = normalise({ query, page, priority, indexers, maxWaitMs, deadlineMs });
@@ -263,7 +263,8 @@ export class TorznabService {
     return (await promise) as Outcome<Found>;
   }
 
-  async #setGates({ id, limits }: IndexerRecord): Promise<void> {
+  async #setGates(record: IndexerRecord): Promise<void> {
+    const { id, ...limits } = Indexers.limited(record);
     const sets = (["query", "grab"] as const).map((budget) =>
       this.parts.sluice.gate(gateKey(id, budget)).set(gateOptions(limits, budget)),
     );
@@ -401,7 +402,7 @@ export class TorznabService {
     const { promise, resolve } = Promise.withResolvers<Completion<unknown>>();
     this.#scheduler.submit({
       params: { mode: options.budget === "grab" ? "download" : "caps" },
-      maxWait: this.parts.settings.searchDeadlineMs,
+      maxWait: this.parts.settings.interactiveDeadlineMs,
       ...options,
       indexers: [Indexers.limited(record)],
       onComplete: resolve,

@@ -117,8 +117,11 @@ function slug(name: string): string {
   return id === "" ? "indexer" : id;
 }
 
-/** Jackett's addresses name the tracker; elsewhere the host must do. */
+/** Jackett's addresses name the tracker; elsewhere host and path do, as one host has several. */
 function hostOf(url: string): string {
   const { hostname, pathname } = new URL(url);
-  return /\/indexers\/([^/]+)\/results/.exec(pathname)?.[1] ?? hostname;
+  return (
+    /\/indexers\/([^/]+)\/results/.exec(pathname)?.[1] ??
+    hostname + pathname.replace(/\/(api)?\/?$/, "")
+  );
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parseSettings } from "./settings.ts";
+import { parseSettings, unknownVariables } from "./settings.ts";
 
 const KEY = "a-key-that-is-long-enough-to-be-one";
 
@@ -13,13 +13,28 @@ test("nothing said gives the defaults", () => {
     apiKey: undefined,
     insecure: false,
     requestTimeoutMs: 30_000,
-    searchDeadlineMs: 45_000,
+    interactiveDeadlineMs: 45_000,
+    rssDeadlineMs: 60_000,
+    completionDeadlineMs: 86_400_000,
+    backgroundDeadlineMs: 600_000,
     cacheTtlMs: 600_000,
     history: 500,
     workers: 10,
     responseBytesMax: 16 * 1024 * 1024,
     indexers: [],
   });
+});
+
+test("unknown variables are found, and two indexers of one host have two names", () => {
+  const environment = {
+    TORZNAB_WORKERZ: "2",
+    TORZNAB_WORKERS: "2",
+    TORZNAB_INDEXER_A_API_KEY: "k",
+  };
+  assert.deepEqual(unknownVariables(environment), ["TORZNAB_WORKERZ"]);
+  const indexers = ["1", "2"].map((n) => ({ url: `http://localhost:9696/${n}/api` }));
+  const names = parseSettings({ indexers }, {}).indexers.map(({ name, id }) => `${name} ${id}`);
+  assert.deepEqual(names, ["localhost/1 localhost-1", "localhost/2 localhost-2"]);
 });
 
 test("flags over the environment over the file", () => {
@@ -58,7 +73,7 @@ test("indexers stand in the file, their keys there or in the environment", () =>
   assert.deepEqual([first!.id, first!.name, first!.apiKey], ["rutor", "rutor", "one"]);
   assert.deepEqual(second, {
     id: "my-tracker",
-    name: "nas.local",
+    name: "nas.local/prowlarr/1",
     url: "https://nas.local/prowlarr/1/api",
     apiKey: "three",
     limits: {

@@ -2,7 +2,7 @@
  * The settings of the service, from four places, the later over the earlier: defaults, a YAML file,
  * the environment (`TORZNAB_*`), the flags of the command. None is needed to start.
  */
-import { RESPONSE_BYTES_MAX } from "../limits.ts";
+import { DEADLINE_MS_MAX, RESPONSE_BYTES_MAX } from "../limits.ts";
 import { bool, durationMs, fieldsOf, invalid, positiveMs, scalar, text, whole } from "./fields.ts";
 import { type IndexerInput, keyOf, parseIndexer } from "./indexer-input.ts";
 
@@ -17,7 +17,11 @@ export interface Settings {
   /** Serve other machines without a key. */
   insecure: boolean;
   requestTimeoutMs: number;
-  searchDeadlineMs: number;
+  /** How long a search of each priority may take, unless the caller says. */
+  interactiveDeadlineMs: number;
+  rssDeadlineMs: number;
+  completionDeadlineMs: number;
+  backgroundDeadlineMs: number;
   cacheTtlMs: number;
   history: number;
   workers: number;
@@ -33,7 +37,10 @@ const DEFAULTS: Settings = {
   apiKey: undefined,
   insecure: false,
   requestTimeoutMs: 30_000,
-  searchDeadlineMs: 45_000,
+  interactiveDeadlineMs: 45_000,
+  rssDeadlineMs: 60_000,
+  completionDeadlineMs: DEADLINE_MS_MAX,
+  backgroundDeadlineMs: 600_000,
   cacheTtlMs: 600_000,
   history: 500,
   workers: 10,
@@ -54,7 +61,10 @@ const READERS: Readonly<Record<string, Reader>> = {
   apiKey: (field, value) => ({ apiKey: apiKeyOf(field, value) }),
   insecure: (field, value) => ({ insecure: bool(field, value) }),
   requestTimeout: (field, value) => ({ requestTimeoutMs: positiveMs(field, value, 600_000) }),
-  searchDeadline: (field, value) => ({ searchDeadlineMs: positiveMs(field, value, 3_600_000) }),
+  interactiveDeadline: (field, value) => ({ interactiveDeadlineMs: deadlineMs(field, value) }),
+  rssDeadline: (field, value) => ({ rssDeadlineMs: deadlineMs(field, value) }),
+  completionDeadline: (field, value) => ({ completionDeadlineMs: deadlineMs(field, value) }),
+  backgroundDeadline: (field, value) => ({ backgroundDeadlineMs: deadlineMs(field, value) }),
   cacheTtl: (field, value) => ({ cacheTtlMs: durationMs(field, value, 86_400_000) }),
   history: (field, value) => ({ history: whole(field, value, 0, 100_000) }),
   workers: (field, value) => ({ workers: whole(field, value, 1, 1_000) }),
@@ -87,6 +97,21 @@ export function parseSettings(
   }
   refuseOpenDoor(settings);
   return settings;
+}
+
+/** Variables that look like settings and are none: a misspelt one would pass in silence. */
+export function unknownVariables(
+  environment: Readonly<Record<string, string | undefined>>,
+): string[] {
+  const known = new Set(Object.keys(READERS).map((name) => `TORZNAB_${snake(name)}`));
+  const isKey = (name: string) => /^TORZNAB_INDEXER_\w+_API_KEY$/.test(name);
+  return Object.keys(environment).filter(
+    (name) => name.startsWith("TORZNAB_") && !known.has(name) && !isKey(name),
+  );
+}
+
+function deadlineMs(field: string, value: unknown): number {
+  return positiveMs(field, value, DEADLINE_MS_MAX);
 }
 
 /** Keys may stay out of the file: that of my-tracker is `TORZNAB_INDEXER_MY_TRACKER_API_KEY`. */

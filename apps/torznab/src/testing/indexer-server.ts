@@ -206,6 +206,8 @@ export const FAULTS = {
   http500: say({ status: 500, body: "oops" }),
   http404: say({ status: 404, body: "nothing here" }),
   loop: (response) => response.writeHead(302, { location: "?again" }).end(),
+  toMagnet: (response) => response.writeHead(302, { location: "magnet:?xt=urn:btih:abc" }).end(),
+  repeatsFormerKey: say(errorAnswer(900, "no such key: the-former-key", 200)),
   toMetadata: (response) =>
     response.writeHead(302, { location: "http://169.254.169.254/latest" }).end(),
   toLoopback: (response) => response.writeHead(302, { location: "http://0x7f000001/x" }).end(),
