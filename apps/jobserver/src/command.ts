@@ -6,6 +6,7 @@ import { readConfig } from "./config.ts";
 import { BadVariable, type Environment } from "./environment.ts";
 import { BadHandlers, loadHandlers } from "./handlers/load.ts";
 import { createJobServer, type RunningJobServer } from "./serve.ts";
+import { unknownVariables } from "./unknown-variables.ts";
 
 const USAGE = `sluice jobserver            a job server over HTTP, preferred submitters first
 
@@ -49,6 +50,9 @@ export async function main(
 
 async function run(path: string | undefined, env: Environment): Promise<number> {
   const config = readConfig(env);
+  for (const name of unknownVariables(env)) {
+    console.error(`${name} is not a setting of the job server and is ignored`);
+  }
   const handlers = path === undefined ? undefined : await loadHandlers(path);
   const running = await createJobServer({ config, handlers });
   console.log(greeting(running, config.dir));
