@@ -72,6 +72,8 @@ function holds(shape: Shape | undefined, value: unknown, line: string): void {
   assert.ok(isHeld, `${line}: ${JSON.stringify(validate.errors?.[0])} ${JSON.stringify(value)}`);
 }
 
+const JACKETT = "/api/v2.0/indexers/a/results/torznab";
+
 test("every call is described, valid OpenAPI, and answers as it says", async (t) => {
   const folder = await openFolder(t);
   const app = await start(t, { folder });
@@ -108,7 +110,7 @@ test("every call is described, valid OpenAPI, and answers as it says", async (t)
   await api.call("POST /search", 202, { q: "waits" });
   await api.call("GET /activity", 200);
   await api.call("GET /history?limit=5&indexer=a", 200);
-  for (const path of ["/api", "/api/a", "/api/a/api"]) {
+  for (const path of ["/api", "/api/a", "/api/a/api", JACKETT, `${JACKETT}/api`]) {
     await api.call(`GET ${path}?t=caps`, 200);
     await api.call(`GET ${path}?t=nothing`, 400);
   }

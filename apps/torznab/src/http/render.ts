@@ -71,7 +71,12 @@ function renderItem(release: Merged, { origin, now }: FeedPage): string {
     ...(url === undefined ? [] : [element("link", url)]),
     ...(release.comments === undefined ? [] : [element("comments", release.comments)]),
     // Readers refuse an item without a date, so an unknown one is now, as others do it.
-    element("pubDate", new Date(release.publishedAt ?? now).toUTCString()),
+    // Some read no time zone but a number.
+    element("pubDate", new Date(release.publishedAt ?? now).toUTCString().replace("GMT", "+0000")),
+    // The names under which clients of Jackett and Prowlarr look for the indexer.
+    ...["jackettindexer", "prowlarrindexer"].map(
+      (name) => `<${name} id="${escapeXml(indexer.id)}">${escapeXml(indexer.name)}</${name}>`,
+    ),
     element("size", size),
     ...release.categories.map((id) => element("category", id)),
     ...(url === undefined ? [] : [enclosure(url, size, url === magnet ? MAGNET : TORRENT)]),
@@ -119,14 +124,29 @@ const NODES: Readonly<Record<Mode, readonly string[]>> = {
   book: ["book-search"],
 };
 
+/** Jackett's list of indexers. */
+export function renderIndexers(indexers: readonly { id: string; caps: Caps }[]): string {
+  const items = indexers.map(
+    ({ id, caps }) => `<indexer id="${escapeXml(id)}" configured="true">
+${element("title", caps.title)}
+${capsElement(caps)}</indexer>
+`,
+  );
+  return `${DECLARATION}<indexers>\n${items.join("")}</indexers>\n`;
+}
+
 export function renderCaps(caps: Caps): string {
+  return DECLARATION + capsElement(caps);
+}
+
+function capsElement(caps: Caps): string {
   const nodes = Object.entries(NODES).flatMap(([mode, names]) => {
     const params = caps.modes[mode as Mode];
     const available = params === undefined ? "no" : "yes";
     const listed = (params ?? ["q"]).join(",");
     return names.map((name) => `<${name} available="${available}" supportedParams="${listed}"/>`);
   });
-  return `${DECLARATION}<caps>
+  return `<caps>
 <server version="1.0" title="${escapeXml(caps.title)}"/>
 <limits default="${caps.limits.default}" max="${caps.limits.max}"/>
 <searching>

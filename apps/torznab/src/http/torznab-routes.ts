@@ -11,7 +11,7 @@ import { isPriority, PRIORITIES, type Priority } from "../scheduler/priority.ts"
 import { ownCaps } from "../service/own-caps.ts";
 import type { Failure, Report, Search } from "../service/search.ts";
 import type { TorznabService } from "../service/service.ts";
-import { renderCaps, renderError, renderFeed } from "./render.ts";
+import { renderCaps, renderError, renderFeed, renderIndexers } from "./render.ts";
 import { described, torznabSchema } from "./schemas.ts";
 
 export interface TorznabRoutes {
@@ -45,6 +45,9 @@ const ADDRESSES = [
   ["/api", "torznab"],
   ["/api/:indexer", "torznabOfOne"],
   ["/api/:indexer/api", "torznabOfOneBelow"],
+  // Clients that know only Jackett's addresses; some leave the last part out.
+  ["/api/v2.0/indexers/:indexer/results/torznab", "torznabAsJackett"],
+  ["/api/v2.0/indexers/:indexer/results/torznab/api", "torznabAsJackettBelow"],
 ] as const;
 
 export function torznabRoutes(app: HttpApp, routes: TorznabRoutes): void {
@@ -71,11 +74,15 @@ async function answer(
   const given = lowerCase(request.query);
   checkKey(keys, given.get("apikey") ?? request.headers["x-api-key"] ?? bearerOf(request));
   const { indexers } = service.parts;
-  const { indexer } = request.params;
+  const indexer = chosenOf(request.params.indexer, service);
   const records = indexer === undefined ? indexers.all : [indexers.get(indexer)];
   if (given.get("t")?.toLowerCase() === "caps") {
     reply.type("application/xml; charset=utf-8");
     return renderCaps(ownCaps(indexer === undefined ? TITLE : records[0]!.name, records));
+  }
+  if (given.get("t")?.toLowerCase() === "indexers") {
+    reply.type("application/xml; charset=utf-8");
+    return renderIndexers(records.map((one) => ({ id: one.id, caps: ownCaps(one.name, [one]) })));
   }
   const { limit = PAGE_ITEMS_USUAL, offset = 0, ...rest } = parseQuery(request.query);
   const query = { ...rest, offset, limit: Math.min(limit, PAGE_ITEMS_MAX) };
@@ -123,6 +130,11 @@ function gapOf({ name, status, count, more, error }: Report): string | undefined
 function priorityOf(value: string | undefined): Priority | undefined {
   if (value === undefined || isPriority(value)) return value;
   throw new QueryError("priority", `one of ${PRIORITIES.join(", ")}`, value);
+}
+
+/** `all` is Jackett's name for all of them, unless an indexer has that id. */
+function chosenOf(id: string | undefined, { parts }: TorznabService): string | undefined {
+  return id === "all" && parts.indexers.find(id) === undefined ? undefined : id;
 }
 
 function bearerOf({ headers }: FastifyRequest): string | undefined {
