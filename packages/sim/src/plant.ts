@@ -80,8 +80,8 @@ function copyPackage(name: string, to: string, copies: Readonly<Record<string, s
     filter: (path) => !path.endsWith(".test.ts"),
   });
   cpSync(join(from, "package.json"), join(to, "package.json"));
-  const { dependencies = {} } = JSON.parse(readFileSync(join(from, "package.json"), "utf8"));
-  for (const used of Object.keys(dependencies)) {
+  const manifest = JSON.parse(readFileSync(join(from, "package.json"), "utf8"));
+  for (const used of Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })) {
     if (!used.startsWith("@sluice/")) continue;
     const link = join(to, "node_modules", used);
     mkdirSync(dirname(link), { recursive: true });
