@@ -24,14 +24,14 @@ function measure(scale: Scale): Figure[] {
   alone.warmUp();
   beside.warmUp();
   const ratios: number[] = [];
-  const before = { alone: alone.engine.steps, beside: beside.engine.steps };
+  const before = { alone: alone.engine.queries.steps, beside: beside.engine.queries.steps };
   const pairs = scale.runs * PAIRS_PER_RUN;
   for (let pair = 0; pair < pairs; pair++) {
     ratios.push(pairRatio(alone, beside, jobsPerRun, pair));
   }
   const jobs = jobsPerRun * pairs;
-  const stepsAlone = rounded((alone.engine.steps - before.alone) / jobs);
-  const stepsBeside = rounded((beside.engine.steps - before.beside) / jobs);
+  const stepsAlone = rounded((alone.engine.queries.steps - before.alone) / jobs);
+  const stepsBeside = rounded((beside.engine.queries.steps - before.beside) / jobs);
   const conditions = { closedLanes, lanes, ...loadConditions(alone, jobsPerRun) };
   const of = `${grouped(closedLanes)} lanes behind a closed gate`;
   return [

@@ -169,10 +169,10 @@ export class Runtime {
     );
     this.#cleaner.begin();
     // Behind the mark with which a new log begins: a replay passes over what is before it.
-    if (engine.leaseSecret === undefined) {
+    if (engine.queries.leaseSecret === undefined) {
       engine.setLeaseSecret(this.options.leaseSecret, this.now());
     }
-    this.tokens.use(engine.leaseSecret!);
+    this.tokens.use(engine.queries.leaseSecret!);
     this.heldGroups.hold(engine.queries.heldGroups());
     this.#tellTorn();
     this.lookAtWall();

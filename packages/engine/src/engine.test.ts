@@ -197,7 +197,7 @@ test("the memory that is told grows with what the engine holds", () => {
   for (const part of ["jobs", "lanes", "keys", "ids", "timers"] as const) {
     assert.ok(after[part] > before[part], part);
   }
-  assert.ok(engine.steps >= 0);
+  assert.ok(engine.queries.steps >= 0);
 });
 
 test("a rule for many lanes is no key of one lane, and is INVALID", () => {

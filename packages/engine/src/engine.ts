@@ -69,11 +69,6 @@ export class Engine {
     core.endWait = (row, gate) => endWait(core, row, gate);
   }
 
-  /** Elementary steps taken so far: what the tests of bounded work count. */
-  get steps(): number {
-    return this.#core.rings.steps;
-  }
-
   // Queues
 
   /** Makes a queue, or changes one in place: its jobs stay. */
@@ -424,11 +419,6 @@ export class Engine {
 
   get wall(): Readonly<Wall> {
     return this.#core.wall;
-  }
-
-  /** What the tokens of leases are sealed with; undefined until it was set once. */
-  get leaseSecret(): Uint8Array | undefined {
-    return this.#core.leaseSecret;
   }
 
   setLeaseSecret(secret: Uint8Array, now: number): void {

@@ -25,12 +25,12 @@ test("a checkpoint begins with what all facts need: counts, queues, limits, purg
 
 test("the secret of leases is told by every checkpoint, so that a trimmed log keeps it", () => {
   const { engine, facts } = openTelling();
-  assert.equal(engine.leaseSecret, undefined);
+  assert.equal(engine.queries.leaseSecret, undefined);
   const secret = Uint8Array.of(1, 2, 3);
   engine.setLeaseSecret(secret, 0);
   assert.deepEqual(facts.at(-1), { at: 0, fact: "lease-secret", secret });
   const [first] = engine.checkpoint();
-  assert.deepEqual(rebuilt(first!).leaseSecret, secret);
+  assert.deepEqual(rebuilt(first!).queries.leaseSecret, secret);
 });
 
 test("a purge of a queue that was deleted since is not told", () => {

@@ -5,10 +5,10 @@ import { Drive } from "./drive.ts";
 
 /** Steps per job of adding, dispatching and acknowledging `jobs` jobs over `lanes` lanes. */
 function stepsPerJob(drive: Drive, lanes: number, jobs: number): number {
-  const before = drive.engine.steps;
+  const before = drive.engine.queries.steps;
   for (let i = 0; i < jobs; i++) drive.add("q", `open-${i % lanes}`);
   for (const taken of drive.dispatchNow()) drive.ack(taken);
-  return (drive.engine.steps - before) / jobs;
+  return (drive.engine.queries.steps - before) / jobs;
 }
 
 test("100,000 lanes behind a closed gate cost the others no step", () => {
@@ -48,9 +48,9 @@ test("the steps per permit stay the same from ten lanes at a gate to 10,000", ()
       drive.add("q", `${i % lanes}`, { gates: ["g"] });
     }
     drive.run(100);
-    const before = drive.engine.steps;
+    const before = drive.engine.queries.steps;
     drive.run(9000);
-    return (drive.engine.steps - before) / 9000;
+    return (drive.engine.queries.steps - before) / 9000;
   });
   for (const each of per) {
     assert.ok(each <= 1.1 * per[0]!, `steps per permit: ${per.join(", ")}`);

@@ -75,9 +75,9 @@ export class Drive {
 
   /** Calls the engine and remembers the most steps that one call took. */
   call<T>(doIt: (engine: TestEngine, now: number) => T): T {
-    const before = this.engine.steps;
+    const before = this.engine.queries.steps;
     const result = doIt(this.engine, this.now);
-    this.stepsMax = Math.max(this.stepsMax, this.engine.steps - before);
+    this.stepsMax = Math.max(this.stepsMax, this.engine.queries.steps - before);
     return result;
   }
 

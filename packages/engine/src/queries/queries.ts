@@ -42,6 +42,16 @@ export class Queries {
     this.#core = core;
   }
 
+  /** Elementary steps taken so far: what the tests of bounded work count. */
+  get steps(): number {
+    return this.#core.rings.steps;
+  }
+
+  /** What the tokens of leases are sealed with; undefined until it was set once. */
+  get leaseSecret(): Uint8Array | undefined {
+    return this.#core.leaseSecret;
+  }
+
   job(id: number): JobView | undefined {
     const row = this.#core.ids.find(id);
     return row === 0 || this.#core.queueOf(row).deleted ? undefined : viewOf(this.#core, row);
