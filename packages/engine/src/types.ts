@@ -80,7 +80,6 @@ export interface QueueConfig {
   /** How long whoever adds waits for room under `onFull: "wait"`: carried for them. */
   addTimeoutMs: number;
   fullRetryMs: number;
-  delayMaxMs: number;
   /** Token bucket for adds, applied at or above `fill` (0..1 of `capacity.jobs`). */
   admission?: { fill: number; rate: number; burst: number } | undefined;
   leaseMs: number;

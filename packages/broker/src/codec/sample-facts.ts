@@ -27,7 +27,6 @@ const config: QueueConfig = {
   onFull: "reject",
   addTimeoutMs: 5000,
   fullRetryMs: 1000,
-  delayMaxMs: 31_536_000_000,
   leaseMs: 30_000,
   retry: { attempts: 3, minMs: 100, maxMs: 1000, factor: 2, jitter: 0.5, deliveries: 250 },
   dlq: "dead",

@@ -25,7 +25,6 @@ const PLAIN: Omit<QueueConfig, "dlq"> = {
   onFull: "reject",
   addTimeoutMs: 5000,
   fullRetryMs: 10_000,
-  delayMaxMs: 31_536_000_000,
   leaseMs: 30_000,
   retry: { attempts: 5, minMs: 1000, maxMs: 300_000, factor: 2, jitter: 0.2, deliveries: 250 },
   results: { jobs: 1000, ms: 600_000 },

@@ -35,9 +35,6 @@ export function add(core: Core, queue: QueueState, spec: JobSpec, now: number): 
   const set = core.gates.setOf(spec.gates, now);
   if (set.id !== 0) checkCost(set, spec.cost ?? 1);
   const dueAt = core.dueAt(spec, now);
-  if (dueAt - now > queue.config.delayMaxMs) {
-    throw invalid("job.delay", `at most ${queue.config.delayMaxMs} ms in this queue`, dueAt - now);
-  }
   // A delayed job is judged when it is due, by its gates as they are then.
   if (spec.maxWaitMs !== undefined && dueAt <= now) {
     checkWait(set, spec, spec.maxWaitMs, wanted, now);

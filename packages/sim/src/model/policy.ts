@@ -33,7 +33,6 @@ export function policyOf(name: string, options: QueueOptions): QueueConfig {
     onFull: options.onFull ?? "reject",
     addTimeoutMs: options.addTimeoutMs ?? 5_000,
     fullRetryMs: options.fullRetryMs ?? 10_000,
-    delayMaxMs: 31_536_000_000,
     admission: options.admission,
     leaseMs: options.leaseMs ?? 30_000,
     retry: {
