@@ -2,14 +2,12 @@ import type { NackOptions } from "@sluice/engine";
 import {
   type Ack,
   checkFailure,
-  type Duration,
   type Extend,
   invalid,
   type Nack,
   type OperationOptions,
   type Outcome,
   type Progress,
-  parseDuration,
 } from "@sluice/protocol";
 import { allowedNack } from "./cooling.ts";
 import { type EngineCalls, outcomeOf } from "./engine-calls.ts";
@@ -145,18 +143,6 @@ export class SettleCalls {
     calls.call((engine) => engine.queueConfig(queue));
     const call = { name: `cancelByKey ${queue}`, operationId };
     return calls.eachOnce(call, keys, (key, engine, now) => engine.cancelByKey(queue, key, now));
-  }
-
-  async reschedule(id: string, delay: Duration, options: OperationOptions = {}): Promise<void> {
-    const ms = parseDuration("delay", delay);
-    const job = parseId(id);
-    const call = `reschedule ${id}`;
-    return this.#of.calls.changeOnce(
-      call,
-      options,
-      (engine, now) => engine.reschedule(job, ms, now),
-      ms,
-    );
   }
 
   retry(ids: readonly string[], { operationId }: OperationOptions = {}): Promise<Outcome<true>[]> {

@@ -1,6 +1,5 @@
 import {
   type Added,
-  type Duration,
   type HistoryEntry,
   type JobEnd,
   type JobInfo,
@@ -109,12 +108,6 @@ export class Job<Payload = unknown, Result = unknown> {
   async retry(options?: OperationOptions): Promise<void> {
     this.#demandExists();
     await one(this.#connection.port.retry([this.id], parseOperation("retry", options)));
-  }
-
-  /** Has it run after another delay, counted from now; it must be delayed. */
-  async reschedule(delay: Duration, options?: OperationOptions): Promise<void> {
-    this.#demandExists();
-    await this.#connection.port.reschedule(this.id, delay, parseOperation("reschedule", options));
   }
 
   async info(options?: CallOptions): Promise<JobDetails<Payload, Result>> {

@@ -1,4 +1,3 @@
-import { type Duration, duration } from "../duration.ts";
 import {
   type Ack,
   type Added,
@@ -16,7 +15,7 @@ import type { Schema } from "../kinds.ts";
 import type { Page } from "../queue.ts";
 import * as shapes from "../shapes/index.ts";
 import type { Why } from "../why.ts";
-import { arg, call } from "./call.ts";
+import { call } from "./call.ts";
 import { batch, FAIRNESS_KEY, FLAG, ID, oneOf, PAGE, QUEUE, told } from "./kinds.ts";
 import type { AddOptions, JobsOptions, OperationOptions } from "./options.ts";
 
@@ -133,15 +132,6 @@ export const JOB_CALLS = {
     jobs: "ids",
     each: true,
     http: "POST /v1/jobs/:id/retry",
-  }),
-  reschedule: call<[id: string, delay: Duration], void, OperationOptions>({
-    says: "Has a delayed job run after another delay, counted from now.",
-    about: "job",
-    args: [ID, arg("delay", duration())],
-    may: "produce",
-    repeat: "once",
-    jobs: "id",
-    http: "POST /v1/jobs/:id/reschedule",
   }),
   job: call<[id: string], JobInfo>({
     says: "Inspects a job.",

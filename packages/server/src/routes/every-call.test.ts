@@ -28,7 +28,6 @@ const DAY_MS = 86_400_000;
 interface Scene {
   readonly waiting: string;
   readonly ended: string;
-  readonly delayed: string;
   readonly lease: string;
 }
 
@@ -44,17 +43,12 @@ async function setScene(broker: LocalBroker): Promise<Scene> {
   await broker.nack([{ lease: dead!.lease, error: "boom", unrecoverable: true }]);
   const dedupe = { key: "k", mode: "pending" } as const;
   const [waiting] = await broker.add("q", [{ payload, dedupe, fairnessKey: "acme" }]);
-  const [delayed] = await broker.add("q", [{ payload, group: "open", delayMs: DAY_MS }]);
+  await broker.add("q", [{ payload, group: "open", delayMs: DAY_MS }]);
   const inGroup = [{ payload, group: "held" }];
   const [member] = await broker.add("q", inGroup, { holdGroups: true });
   const [gone] = await broker.add("q", [{ payload, group: "over" }]);
   await broker.cancel([member!.ok!.id, gone!.ok!.id]);
-  return {
-    waiting: waiting!.ok!.id,
-    ended: added[0]!.ok!.id,
-    delayed: delayed!.ok!.id,
-    lease: held!.lease,
-  };
+  return { waiting: waiting!.ok!.id, ended: added[0]!.ok!.id, lease: held!.lease };
 }
 
 type Args<N extends CallName> = Parameters<TableCalls[N]>;
@@ -76,7 +70,6 @@ const ARGS: { readonly [N in CallName]: (scene: Scene) => Args<N> } = {
   cancel: ({ waiting }) => [[waiting]],
   cancelByKey: () => ["q", ["k", "none"]],
   retry: ({ ended }) => [[ended]],
-  reschedule: ({ delayed }) => [delayed, 5000],
   job: ({ ended }) => [ended],
   why: ({ waiting }) => [waiting],
   history: ({ ended }) => [ended],
