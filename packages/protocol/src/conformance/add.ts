@@ -79,6 +79,13 @@ export const adding = cases("add", {
     );
   }),
 
+  "an unknown option of a job is refused by its name": onQueue(async (scene) => {
+    const misspelt = { payload: bytes("x"), dely: 5 };
+    const [outcome] = await scene.broker.add("q", [misspelt]);
+    names(refused(outcome, "INVALID", "the misspelt option"), "dely", "the misspelt option");
+    equal((await scene.broker.queue("q")).stats.waiting, 0, "the jobs that wait");
+  }),
+
   "one bad item of a batch is refused, and the others go through": onQueue(async (scene) => {
     const payload = bytes("x");
     const outcomes = await scene.broker.add("q", [

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { refused as refusedBy } from "../testing/refused.ts";
-import { hearOptions, type JobOptions, readJob, tellOptions } from "./job-options.ts";
+import { hearOptions, type JobOptions, parseJob, readJob, tellOptions } from "./job-options.ts";
 
 function read(options: object): Record<string, unknown> {
   const job = {};
@@ -100,5 +100,20 @@ test("the stream carries options by their own names, and texts as durations", ()
     delayMs: 5_000,
     backoff: { minMs: 1_000 },
   });
-  assert.deepEqual(hearOptions({ delay: "soon", delayMs: 1 }), { delayMs: "soon" });
+});
+
+test("the stream's unreadable options are refused by the name that was sent", () => {
+  const payload = new Uint8Array(1);
+  const heard = (told: object): string => {
+    const again = hearOptions(tellOptions(hearOptions(told)));
+    return refusedBy(() => parseJob({ payload, ...again }));
+  };
+  assert.equal(heard({ delay: "soon" }), "job.delay");
+  assert.equal(heard({ delayMs: 1 }), "job.delayMs");
+  assert.equal(heard({ delay: 1, delayMs: 1 }), "job.delayMs");
+  assert.equal(heard({ delayMs: 1, delay: 1 }), "job.delayMs");
+  assert.equal(heard({ backoff: { minMs: 5 } }), "job.backoff.minMs");
+  assert.equal(heard({ dely: 5, cost: 1 }), "job.dely");
+  assert.equal(heard({ unread: 5 }), "job.unread");
+  assert.equal(heard(JSON.parse('{"__proto__":{"cost":2}}')), "job.__proto__");
 });

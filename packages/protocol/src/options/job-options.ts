@@ -222,14 +222,19 @@ export function parseJob(job: NewJob): PreparedJob {
   const parsed = new PreparedJob();
   parsed.payload = payload;
   for (const name in job) {
-    const value = job[name as keyof NewJob];
-    const row = value === undefined ? undefined : PARSED.get(name);
-    if (row === undefined) continue;
+    const value: unknown = job[name as keyof NewJob];
+    if (value === undefined || name === "payload") continue;
+    const row = PARSED.get(name);
+    if (row === undefined) throw value instanceof Unread ? value.error : unknownOption(name, value);
     checkParsed(row.kind, row.field, value);
     (parsed as unknown as Record<string, unknown>)[name] = value;
   }
   settle(parsed);
   return parsed;
+}
+
+function unknownOption(name: string, value: unknown): unknown {
+  return unknownField(`job.${name}`, ["payload", ...PARSED.keys()], value);
 }
 
 /** What options say together. That `debounce` needs a delay is not here: a policy may bring it. */
@@ -249,33 +254,47 @@ function settle(job: PreparedJob): void {
   job.dedupe = { key, mode, windowMs };
 }
 
+/** An option of the stream that cannot be read: the broker refuses its job alone, by its error. */
+class Unread {
+  readonly name: string;
+  readonly value: unknown;
+  readonly error: unknown;
+
+  constructor(name: string, value: unknown, error: unknown) {
+    this.name = name;
+    this.value = value;
+    this.error = error;
+  }
+
+  /** Defined and not set, since the name may be `__proto__`. */
+  tell(told: object): void {
+    Object.defineProperty(told, this.name, { value: this.value, enumerable: true });
+  }
+}
+
 /** Options of a job in the names of users, as the stream carries them: `delay` for `delayMs`. */
 export function tellOptions(inner: object): Record<string, unknown> {
   const told: Record<string, unknown> = {};
   for (const name in inner) {
     const value = (inner as Record<string, unknown>)[name];
     const of = TOLD.get(name);
-    told[of?.name ?? name] = of !== undefined && isObject(value) ? answerOf(of.kind, value) : value;
+    if (value instanceof Unread) value.tell(told);
+    else if (of !== undefined && isObject(value)) told[of.name] = answerOf(of.kind, value);
+    else told[of?.name ?? name] = value;
   }
   return told;
 }
 
-/** The reverse. What cannot be read is left as it is, for the broker to refuse this job alone. */
+/** The reverse. The first option that cannot be read is kept beside the others as `unread`. */
 export function hearOptions(told: object): Record<string, unknown> {
   const inner: Record<string, unknown> = {};
   for (const name in told) {
     const value = (told as Record<string, unknown>)[name];
-    const reading = READINGS.get(name);
-    if (reading !== undefined) inner[reading.at] = readLeniently(reading, value);
-    else if (!TOLD.has(name)) inner[name] = value;
+    try {
+      readJob(inner, { [name]: value });
+    } catch (error) {
+      inner.unread ??= new Unread(name, value, error);
+    }
   }
   return inner;
-}
-
-function readLeniently({ kind, field }: Reading, value: unknown): unknown {
-  try {
-    return kind === undefined ? value : kind.parse(field, value);
-  } catch {
-    return value;
-  }
 }

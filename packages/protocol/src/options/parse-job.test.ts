@@ -32,11 +32,20 @@ test("a job that says nothing but its payload is valid", () => {
 });
 
 test("a parsed job is a new object of one shape, with all that was said", () => {
-  const said = { payload, weight: 2, delayMs: 5, headers: { a: "b" }, unknown: 1 };
+  const said = { payload, weight: 2, delayMs: 5, headers: { a: "b" }, cost: undefined };
   const parsed = parseJob(said);
   const { weight, delayMs, headers } = parsed;
   assert.deepEqual({ weight, delayMs, headers }, { weight: 2, delayMs: 5, headers: { a: "b" } });
   assert.deepEqual(Object.keys(parsed), Object.keys(parseJob({ payload })));
+});
+
+test("an unknown option is refused, and the message names the known ones", () => {
+  assert.equal(refused({ dely: 5 }), "job.dely");
+  assert.equal(refused({ delay: 5 }), "job.delay");
+  assert.equal(refused({ body: 5 }), "job.body");
+  assert.equal(refused({ dely: undefined }), "");
+  const bad = { payload, dely: 5 };
+  assert.throws(() => parseJob(bad), /job\.dely is not a known field; known are .*delayMs/);
 });
 
 test("a priority is an integer or a text: the queue knows its tiers", () => {
