@@ -91,6 +91,19 @@ export function bodySchema(row: CallRow, fields: readonly Argument[]): Schema {
   return required.length === 0 ? { ...body, type: ["object", "null"] } : body;
 }
 
+/** A body that can be left out and has no fields. */
+const NO_FIELDS: Schema = { ...object({}), type: ["object", "null"] };
+
+/**
+ * The schema of a route with the parts that it does not name closed: a field that the route would
+ * ignore is refused. Pages, probes and metrics are outside `/v1` and take any query.
+ */
+export function closed<S extends object>({ method, url }: RouteLine, schema: S): object {
+  if (!url.startsWith("/v1/")) return schema;
+  const body = method === "GET" ? {} : { body: NO_FIELDS };
+  return { querystring: object({}), ...body, ...schema };
+}
+
 /** Of values with several forms the broker says more clearly what is wrong. */
 export function bodyPart({ schema }: Kind): Schema {
   return "anyOf" in schema || "properties" in schema ? judged(schema) : schema;

@@ -17,6 +17,7 @@ import {
   answerSchema,
   bodyPart,
   bodySchema,
+  closed,
   described,
   lineOf,
   querySchema,
@@ -50,17 +51,17 @@ export function callRoutes(app: FastifyInstance, context: RouteContext): void {
 function callRoute(app: FastifyInstance, context: RouteContext, name: CallName): void {
   const row = rowOf(name);
   const plan = planOf(row);
-  const { method, url } = lineOf(row.http!.route);
+  const line = lineOf(row.http!.route);
   const { pageMax, ...bounds } = BOUNDS[name] ?? {};
   app.route({
-    method,
-    url,
+    method: line.method,
+    url: line.url,
     ...bounds,
-    schema: {
+    schema: closed(line, {
       ...described(name),
       ...requestSchema(row, plan, pageMax),
       response: answerSchema(row, plan.isOne),
-    },
+    }),
     handler: async (request, reply) => {
       const asked = request as CallRequest;
       const args = plan.reads.map((read) => read(asked));

@@ -7,7 +7,7 @@ import type {
   RouteHandler,
   RouteOptions,
 } from "fastify";
-import { described, lineOf, paramsOf } from "./call-description.ts";
+import { closed, described, lineOf, paramsOf } from "./call-description.ts";
 
 export interface Route<R extends RouteGenericInterface> {
   /** Of a route that is no call of the table. */
@@ -30,14 +30,14 @@ export function route<R extends RouteGenericInterface>(
   { about, handler, bodyLimit, config, ...schema }: Route<R>,
 ): void {
   const isCall = about === undefined;
-  const { method, url, params } = lineOf(isCall ? rowOf(name as CallName).http!.route : name);
+  const line = lineOf(isCall ? rowOf(name as CallName).http!.route : name);
   const told = isCall
     ? described(name as CallName)
-    : { operationId: about[0], tags: [about[1]], summary: about[2], ...paramsOf(params) };
+    : { operationId: about[0], tags: [about[1]], summary: about[2], ...paramsOf(line.params) };
   app.route({
-    method,
-    url,
-    schema: { ...told, ...schema },
+    method: line.method,
+    url: line.url,
+    schema: closed(line, { ...told, ...schema }),
     handler: handler as RouteOptions["handler"],
     ...(bodyLimit === undefined ? {} : { bodyLimit }),
     ...(config === undefined ? {} : { config }),
