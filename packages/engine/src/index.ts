@@ -23,6 +23,7 @@ export type {
 export { DurationHistogram, type TimeCounts } from "./queues/duration-histogram.ts";
 export type {
   AddResult,
+  Backoff,
   DedupeMode,
   Ending,
   EndState,

@@ -27,7 +27,7 @@ export type EndState = "finished" | "failed" | "cancelled" | "expired" | "dead";
 export type Ending = "finished" | "failed" | "cancelled" | "expired" | "dead" | "wait-too-long";
 
 export interface RetryPolicy {
-  /** Deliveries in all, the first one included. */
+  /** Failures after which the job is dead. */
   attempts: number;
   /** Delay before the second delivery. */
   minMs: number;
@@ -36,6 +36,9 @@ export interface RetryPolicy {
   /** Fraction of the delay that is drawn at random (from the job's id and attempt). */
   jitter: number;
 }
+
+/** What a job changes of its queue's policy; its `attempts` are an option of their own. */
+export type Backoff = Partial<Omit<RetryPolicy, "attempts">>;
 
 /** The policy of a queue: a job may change all of it but the bound on its deliveries. */
 export interface QueueRetryPolicy extends RetryPolicy {
@@ -137,7 +140,7 @@ export interface JobSpec {
   dedupe?: { key: string; mode: DedupeMode; windowMs?: number | undefined } | undefined;
   group?: string | undefined;
   attempts?: number | undefined;
-  backoff?: Partial<RetryPolicy> | undefined;
+  backoff?: Backoff | undefined;
   leaseMs?: number | undefined;
   /** Size of payload and headers, for the byte capacity. */
   sizeBytes?: number | undefined;

@@ -45,10 +45,7 @@ const { record } = fc;
 /** Each of the fields or not. */
 const optional = { requiredKeys: [] };
 
-const backoff = record(
-  { attempts: number, minMs: number, maxMs: number, factor: number, jitter: number },
-  optional,
-);
+const backoff = record({ minMs: number, maxMs: number, factor: number, jitter: number }, optional);
 const spec = record(
   {
     fairnessKey: fc.oneof(text, path),

@@ -26,7 +26,7 @@ const BYTES: Readonly<Record<Fact["fact"], string>> = {
   "follow-up":
     "0c80c0a3b7a83301ffff1f02038000000000000000e03f80c0a3b7a8330480000004008e6ea87942" +
     "8000000000000000f07f070a03020265750674656e616e74046869676802016101620101016be0d4030167" +
-    "1f0201028000000000000000f83f000103010203",
+    "1e01028000000000000000f83f000103010203",
   promoted: "0d80c0a3b7a8330100",
   queue: "0e80c0a3b7a833046d61696c",
   "queue-deleted": "0f80c0a3b7a833046d61696c",
@@ -65,6 +65,14 @@ test("a lease of a worker in the process of the broker has a type of its own", (
   const hex = Buffer.from(writer.bytes.subarray(0, writer.at)).toString("hex");
   assert.equal(hex, BYTES.leased.replace(/^02/, "2c"));
   assert.deepEqual(decodeFact(new ByteReader(Buffer.from(hex, "hex")), readSampleBody), fact);
+});
+
+test("attempts in the backoff of earlier versions are read over", () => {
+  const now = "1e0102";
+  assert.ok(BYTES["follow-up"].includes(now));
+  const hex = BYTES["follow-up"].replace(now, "1f020102");
+  const fact = decodeFact(new ByteReader(Buffer.from(hex, "hex")), readSampleBody);
+  assert.deepEqual(fact, SAMPLES["follow-up"][0]);
 });
 
 const WITH_JSON = new Set([

@@ -1,5 +1,5 @@
 /** What a job was told when it was added: the follow-up of another, or the origin of a dead job. */
-import type { FairnessKey, JobSpec, RetryPolicy } from "@sluice/engine";
+import type { Backoff, FairnessKey, JobSpec } from "@sluice/engine";
 import type { ByteReader } from "./byte-reader.ts";
 import type { ByteWriter } from "./byte-writer.ts";
 import { DEDUPE_MODES } from "./codes.ts";
@@ -128,17 +128,19 @@ export function readDedupe(reader: ByteReader): {
   return { key, mode, time: hasTime ? reader.number() : undefined };
 }
 
-const POLICY: Readonly<Record<keyof RetryPolicy, number>> = {
-  attempts: 1,
+/** Written by earlier versions, and never used: `attempts` is an option of the job. */
+const POLICY_ATTEMPTS = 1;
+
+const POLICY: Readonly<Record<keyof Backoff, number>> = {
   minMs: 2,
   maxMs: 4,
   factor: 8,
   jitter: 16,
 };
-const POLICY_FIELDS = Object.keys(POLICY) as (keyof RetryPolicy)[];
-const POLICY_KNOWN = allOf(POLICY);
+const POLICY_FIELDS = Object.keys(POLICY) as (keyof Backoff)[];
+const POLICY_KNOWN = allOf(POLICY) | POLICY_ATTEMPTS;
 
-export function writeBackoff(writer: ByteWriter, backoff: Partial<RetryPolicy>): void {
+export function writeBackoff(writer: ByteWriter, backoff: Backoff): void {
   let flags = 0;
   for (const field of POLICY_FIELDS) if (backoff[field] !== undefined) flags |= POLICY[field];
   writer.u8(flags);
@@ -147,9 +149,10 @@ export function writeBackoff(writer: ByteWriter, backoff: Partial<RetryPolicy>):
   }
 }
 
-export function readBackoff(reader: ByteReader): Partial<RetryPolicy> {
+export function readBackoff(reader: ByteReader): Backoff {
   const flags = reader.flags(POLICY_KNOWN);
-  const backoff: Partial<RetryPolicy> = {};
+  if ((flags & POLICY_ATTEMPTS) !== 0) reader.number();
+  const backoff: Backoff = {};
   for (const field of POLICY_FIELDS) {
     if ((flags & POLICY[field]) !== 0) backoff[field] = reader.number();
   }

@@ -69,7 +69,7 @@ const spec: JobSpec = {
   dedupe: { key: "k", mode: "window", windowMs: 60_000 },
   group: "g",
   attempts: 7,
-  backoff: { attempts: 2, minMs: 1, maxMs: 2, factor: 1.5, jitter: 0 },
+  backoff: { minMs: 1, maxMs: 2, factor: 1.5, jitter: 0 },
   leaseMs: 10,
   sizeBytes: 3,
   body,

@@ -1,5 +1,5 @@
 import { Table } from "../tables/table.ts";
-import type { DedupeMode, Ending, HistoryEntry, JobSpec, RetryPolicy } from "../types.ts";
+import type { Backoff, DedupeMode, Ending, HistoryEntry, JobSpec } from "../types.ts";
 import * as jobFields from "./job-fields.ts";
 
 const { HAS_EXTRA, IN_STRAND, JOB_INTS, LEASE, META } = jobFields;
@@ -16,7 +16,7 @@ export interface Extra {
   followUp: JobSpec | undefined;
   group: number;
   leaseMs: number;
-  backoff: Partial<RetryPolicy> | undefined;
+  backoff: Backoff | undefined;
   /** Of the last failure. */
   error: string | undefined;
   stack: string | undefined;

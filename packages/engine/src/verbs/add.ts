@@ -8,7 +8,7 @@ import * as jobFields from "../jobs/job-fields.ts";
 import { delay, leaveStrand, undelay } from "../jobs/moves.ts";
 import { admit, roomFor, roomToReplace, tierOf } from "../queues/capacity.ts";
 import type { QueueState } from "../queues/queue-state.ts";
-import type { AddResult, JobSpec, RetryPolicy } from "../types.ts";
+import type { AddResult, Backoff, JobSpec, RetryPolicy } from "../types.ts";
 import { begin } from "./begin.ts";
 import { endPurged, isPurged } from "./end.ts";
 
@@ -52,7 +52,7 @@ function assertParsed({ cost = 1, attempts = 1, sizeBytes = 0 }: JobSpec): void 
 }
 
 /** A job changes some of its queue's policy: the whole must make sense. */
-function checkBackoff({ minMs, maxMs }: Partial<RetryPolicy>, queue: RetryPolicy): void {
+function checkBackoff({ minMs, maxMs }: Backoff, queue: RetryPolicy): void {
   const max = maxMs ?? queue.maxMs;
   if ((minMs ?? queue.minMs) <= max) return;
   throw invalid("job.backoff.min", `at most max (${max})`, minMs ?? queue.minMs);

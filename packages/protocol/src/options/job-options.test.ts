@@ -25,7 +25,7 @@ test("every option reaches the port under its own name and unit", () => {
     group: "g",
     headers: { tenant: "acme" },
     attempts: 7,
-    backoff: { attempts: 3, min: "1s", max: "1m", factor: 3, jitter: 0 },
+    backoff: { min: "1s", max: "1m", factor: 3, jitter: 0 },
     lease: "30s",
   };
   assert.deepEqual(read(options), {
@@ -41,7 +41,7 @@ test("every option reaches the port under its own name and unit", () => {
     group: "g",
     headers: { tenant: "acme" },
     attempts: 7,
-    backoff: { attempts: 3, minMs: 1_000, maxMs: 60_000, factor: 3, jitter: 0 },
+    backoff: { minMs: 1_000, maxMs: 60_000, factor: 3, jitter: 0 },
     leaseMs: 30_000,
   });
 });
@@ -72,6 +72,7 @@ test("a bad value is refused by the name of its option", () => {
   assert.equal(refused({ backoff: 5 }), "job.backoff");
   assert.equal(refused({ backoff: { min: "x" } }), "job.backoff.min");
   assert.equal(refused({ backoff: { minMs: 5 } }), "job.backoff.minMs");
+  assert.equal(refused({ backoff: { attempts: 3 } }), "job.backoff.attempts");
 });
 
 test("a misspelt option is refused and not ignored", () => {

@@ -3,7 +3,7 @@
  * in the HTTP route (`readJob`). There durations and times get their numbers. The ranges are
  * checked once, behind the port, for every job that is added (`parseJob`): the engine trusts them.
  */
-import type { FairnessKey, JobSpec, RetryPolicy } from "@sluice/engine";
+import type { FairnessKey, JobSpec } from "@sluice/engine";
 import { duration, LEASE, TIME } from "../duration.ts";
 import { type Fields, fields, type GivenFields } from "../fields.ts";
 import type { NewJob } from "../job.ts";
@@ -125,7 +125,7 @@ export const JOB_OPTIONS = {
   attempts: {
     kind: integer(1, limits.ATTEMPTS_MAX),
     reckoned: "the queue's",
-    text: "Deliveries in all, the first one included.",
+    text: "Failures after which the job is dead.",
   },
   backoff: { kind: BACKOFF, reckoned: "the queue's", text: "How failures are retried." },
   lease: {
@@ -201,7 +201,7 @@ export class PreparedJob implements NewJob, JobSpec {
   dedupe: JobSpec["dedupe"] = undefined;
   group: string | undefined = undefined;
   attempts: number | undefined = undefined;
-  backoff: Partial<RetryPolicy> | undefined = undefined;
+  backoff: JobSpec["backoff"] = undefined;
   leaseMs: number | undefined = undefined;
   sizeBytes: number | undefined = undefined;
   body: unknown = undefined;

@@ -84,7 +84,6 @@ test("each number of a job holds at its limit, below it and above it", () => {
     ["job.ttl", 0, duration, (ttlMs) => ({ ttlMs })],
     ["job.maxWait", 0, duration, (maxWaitMs) => ({ maxWaitMs })],
     ["job.deadline", 0, time, (deadline) => ({ deadline })],
-    ["job.backoff.attempts", 1, limits.ATTEMPTS_MAX, (n) => ({ backoff: { attempts: n } })],
     [
       "job.dedupe.window",
       1,

@@ -106,7 +106,7 @@ export const POLICY_OPTIONS = {
   delay: { kind: DURATION, as: "delayMs", text: "How long the job waits before it is due." },
   ttl: { kind: DURATION, as: "ttlMs", text: "When the job expires, from when it is added." },
   maxWait: { kind: DURATION, as: "maxWaitMs", text: "The longest wait behind gates." },
-  attempts: { kind: NUMBER, text: "Deliveries in all." },
+  attempts: { kind: NUMBER, text: "Failures after which the job is dead." },
   lease: { kind: DURATION, as: "leaseMs", text: "How long the job may be held." },
   lua: {
     kind: TEXT,

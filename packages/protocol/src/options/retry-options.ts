@@ -8,7 +8,7 @@ const RETRY_OPTIONS = {
   attempts: {
     kind: integer(1, ATTEMPTS_MAX),
     default: 5,
-    text: "Deliveries in all, the first one included.",
+    text: "Failures after which the job is dead.",
   },
   min: { kind: duration(), as: "minMs", default: "1s", text: "Delay before the second delivery." },
   max: { kind: duration(), as: "maxMs", default: "5m", text: "No delay is longer than this." },
@@ -40,11 +40,10 @@ export const QUEUE_RETRY = fields(QUEUE_RETRY_OPTIONS, ({ minMs, maxMs }, field,
   throw invalid(`${field}.min`, `at most max (${maxMs})`, given.min ?? minMs);
 });
 
-const { attempts, min, max, factor, jitter } = RETRY_OPTIONS;
+const { min, max, factor, jitter } = RETRY_OPTIONS;
 
 /** What a job changes of its queue's policy: the rest stays as the queue has it. */
 const BACKOFF_OPTIONS = {
-  attempts: { kind: attempts.kind, text: attempts.text },
   min: { kind: min.kind, as: min.as, text: min.text },
   max: { kind: max.kind, as: max.as, text: max.text },
   factor: { kind: factor.kind, text: factor.text },

@@ -165,7 +165,7 @@ export function newJob(model: Model, queue: ModelQueue, spec: JobSpec): Omit<Mod
     size: spec.sizeBytes ?? 0,
     body: spec.body,
     attempt: 0,
-    attempts: spec.attempts ?? spec.backoff?.attempts ?? config.retry.attempts,
+    attempts: spec.attempts ?? config.retry.attempts,
     backoff: spec.backoff,
     leaseMs: spec.leaseMs,
     lease: 0,
