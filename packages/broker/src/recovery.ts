@@ -1,6 +1,6 @@
 import type { Engine, Fact, GoneBodies, JobSpec } from "@sluice/engine";
 import type { Batch, Log } from "@sluice/log";
-import { SluiceError } from "@sluice/protocol";
+import { parseQueue, SluiceError } from "@sluice/protocol";
 import type { Chunk, Chunks } from "./chunks.ts";
 import { bodyAt, skipBody } from "./codec/body.ts";
 import { ByteReader } from "./codec/byte-reader.ts";
@@ -84,7 +84,7 @@ export class Recovery {
   /** Facts that were written by an engine fit each other: one that does not is of another log. */
   #applyFact(fact: Fact, position: number): void {
     try {
-      this.#engine.apply(fact);
+      this.#engine.apply(fact.fact === "queue" ? withDefaults(fact) : fact);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       const message =
@@ -147,4 +147,11 @@ export class Recovery {
     const { headers, payload } = bodyAt(bytes, at);
     spec.body = { headers, payload: payload.slice() };
   }
+}
+
+type QueueFact = Extract<Fact, { fact: "queue" }>;
+
+/** Options that are newer than the log have their defaults. */
+function withDefaults(fact: QueueFact): QueueFact {
+  return { ...fact, config: parseQueue(fact.name, {}, fact.config).config };
 }

@@ -26,12 +26,6 @@ export const BATCH_JOBS_MAX = 10_000;
  */
 export const ADD_STEPS_MAX = 1000;
 
-/**
- * Hand-outs of one job, also those that cost no attempt. They end a loop without end, and are far
- * more than a job needs that waits for a provider.
- */
-export const DELIVERIES_DEFAULT = 250;
-
 /** A worker that needs longer extends its lease; a crashed one is noticed within a day. */
 export const LEASE_MS_MAX = 24 * 3_600_000;
 

@@ -129,7 +129,8 @@ function partOf(row: Field, field: string, value: unknown, base: unknown): unkno
     if (base === undefined || kind.merge === undefined) return kind.parse(field, value);
     return kind.merge(field, value, base);
   }
-  if (base !== undefined) return base;
+  // A part of it may have come after the base was stored: that gets its default.
+  if (base !== undefined) return kind.merge === undefined ? base : kind.merge(field, {}, base);
   if (row.isRequired === true) throw invalid(field, kind.words, value);
   return row.default === undefined ? undefined : kind.parse(field, row.default);
 }

@@ -17,11 +17,9 @@ import type { Extra } from "../jobs/job-table.ts";
 import { delay, enterStrand, hold, keep, note, unhold, unlink } from "../jobs/moves.ts";
 import { noteWall, retime, setWallAhead } from "../jobs/wall.ts";
 import { applyLending } from "../lending/lender.ts";
-import { DELIVERIES_DEFAULT } from "../limits.ts";
 import { enterDead } from "../queues/dead-letters.ts";
 import { workerOf } from "../queues/queue-state.ts";
 import { GATES, KIND, LEVEL, REFS } from "../ring/node-fields.ts";
-import type { QueueConfig, RetryPolicy } from "../types.ts";
 import { applyReplace } from "../verbs/add.ts";
 import { watchWaits } from "../verbs/begin.ts";
 import { markLeased } from "../verbs/dispatch.ts";
@@ -47,10 +45,7 @@ export function apply(core: Core, fact: Fact): void {
 function switchFact(core: Core, fact: Fact, now: number): void {
   switch (fact.fact) {
     case "queue":
-      return setQueue(core, fact.name, {
-        ...fact.config,
-        retry: withDeliveries(fact.config.retry),
-      });
+      return setQueue(core, fact.name, fact.config);
     case "queue-deleted":
       return deleteQueue(core, core.queue(fact.name));
     case "purged":
@@ -330,11 +325,6 @@ function restorePosition(core: Core, fact: Extract<Fact, { fact: "position" }>):
     if (core.lanes.get(node, REFS) === 0) core.rings.linkIdle(node);
   } else if ((core.lanes.get(node, KIND) === LEVEL) !== fact.isLevel) return;
   core.rings.restore(node, fact.rounds, fact.rem);
-}
-
-/** A policy of a log that was written before deliveries were bounded. */
-function withDeliveries(retry: RetryPolicy | QueueConfig["retry"]): QueueConfig["retry"] {
-  return { deliveries: DELIVERIES_DEFAULT, ...retry };
 }
 
 /**
