@@ -60,6 +60,7 @@ export {
   type Kind,
   NAME,
   type Parts,
+  plain,
   type Schema,
   shown,
   unknownField,

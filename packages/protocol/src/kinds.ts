@@ -67,7 +67,8 @@ export function invalid(field: string, wanted: string, value: unknown): SluiceEr
 
 /** An unknown field is usually misspelt, and would have no effect without a word. */
 export function unknownField(field: string, known: readonly string[], value: unknown): SluiceError {
-  const message = `${field} is not a known field; known are ${known.join(", ")}`;
+  const others = known.length === 0 ? "there are none here" : `known are ${known.join(", ")}`;
+  const message = `${field} is not a known field; ${others}`;
   return new SluiceError("INVALID", message, { field, value: plain(value) });
 }
 
@@ -82,7 +83,7 @@ export function shown(value: unknown): string {
 }
 
 /** Details travel as JSON, so they carry only what JSON can. */
-function plain(value: unknown): unknown {
+export function plain(value: unknown): unknown {
   const isPlain = (value ?? null) === null || Number.isFinite(value) || value === !!value;
   return isPlain || typeof value === "string" ? value : shown(value);
 }

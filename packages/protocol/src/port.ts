@@ -18,7 +18,8 @@ export interface TableCalls extends CallsOf<typeof CALLS> {}
  * others. An answer means that what it says is durable. A call that can have no answer at all
  * rejects with a `SluiceError`.
  *
- * Times are wall-clock milliseconds, durations end in `Ms`.
+ * Times are wall-clock milliseconds. Durations are milliseconds or texts such as "30s"; those of a
+ * new job have the engine's names, which end in `Ms`.
  */
 export interface Broker extends TableCalls {
   /** Takes jobs now, or waits up to `wait` for the first; an empty array when there was none. */

@@ -5,7 +5,7 @@
 import type { FairnessKey } from "../job.ts";
 import { FLAG, integer, isObject, type Kind, kind, oneOf, type Schema, TEXT } from "../kinds.ts";
 import { parseLaneKey } from "../lane-key.ts";
-import { BATCH_MAX, PAGE_MAX } from "../limits.ts";
+import { BATCH_MAX, PAGE_MAX, WEIGHT_MAX } from "../limits.ts";
 import { GATE_SCHEMA, type GateOptions } from "../options/gate-options.ts";
 import { QUEUE_SCHEMA, type QueueOptions } from "../options/queue-options.ts";
 import * as shapes from "../shapes/index.ts";
@@ -48,6 +48,8 @@ export const FAIRNESS_KEY: Kind<FairnessKey> = {
 };
 
 export const COUNT: Kind<number> = integer(1, Number.MAX_SAFE_INTEGER);
+
+export const WEIGHT: Kind<number> = integer(1, WEIGHT_MAX);
 
 export const ID: Argument<string> = arg("id", TEXT);
 export const GROUP: Argument<string> = arg("group", TEXT);

@@ -14,6 +14,7 @@ import {
   TEXTS,
   text,
   told,
+  WEIGHT,
 } from "./kinds.ts";
 import type {
   DeleteQueueOptions,
@@ -112,7 +113,7 @@ export const QUEUE_CALLS = {
   setLaneWeight: call<[queue: string, key: FairnessKey, weight: number], void>({
     says: "Changes the weight of a lane.",
     about: "queue",
-    args: [QUEUE, arg("key", FAIRNESS_KEY), arg("weight", COUNT)],
+    args: [QUEUE, arg("key", FAIRNESS_KEY), arg("weight", WEIGHT)],
     may: "admin",
     repeat: "again",
     http: "PUT /v1/queues/:queue/lanes/:key",

@@ -12,6 +12,7 @@ import { LEASE_MAX, LEASE_PAYLOAD_BYTES_MAX, SLICE_BYTES } from "../limits.ts";
 import type { Encoding } from "../payload.ts";
 import { goneSignal, type RouteContext } from "./context.ts";
 import { leasedBytes } from "./job-json.ts";
+import { judged } from "./judged.ts";
 import { route } from "./route.ts";
 import { about, answers, ENCODING, LEASED, list, object, TEXT } from "./shapes.ts";
 
@@ -31,8 +32,10 @@ export function leaseRoutes(app: FastifyInstance, context: RouteContext): void {
       "goes away takes nothing with it.",
     body: object({
       max: { type: "integer", minimum: 1, maximum: LEASE_MAX, default: 1 },
-      wait: WAIT.schema,
-      lease: about("How long each lease lasts; else as the job or the queue says.", LEASE.schema),
+      wait: judged(WAIT.schema),
+      lease: judged(
+        about("How long each lease lasts; else as the job or the queue says.", LEASE.schema),
+      ),
       worker: TEXT,
       encoding: about("`base64`: payloads as bytes, JSON or not.", ENCODING),
     }),

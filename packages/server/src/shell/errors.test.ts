@@ -4,7 +4,7 @@ import { openBroker } from "@sluice/broker";
 import { MemoryLog } from "@sluice/log";
 import { SluiceError } from "@sluice/protocol";
 import { serve } from "../serve.ts";
-import { call } from "../testing/start.ts";
+import { call, start } from "../testing/start.ts";
 import { toAnswer } from "./errors.ts";
 
 /** A log that fails as one on a disk does. */
@@ -43,4 +43,22 @@ test("no error of the log tells its path", () => {
       assert.ok(!JSON.stringify(told.toJSON()).includes("secret"));
     }
   }
+});
+
+test("a refusal has the value itself, and names the known fields", async (t) => {
+  const { call } = await start(t, { queues: ["q"] });
+  const refused = async (route: string, body: object) => (await call(route, { body })).body.error;
+  const max = await refused("POST /v1/queues/q/lease", { max: "5" });
+  assert.deepEqual(max.details, { field: "body.max", value: "5" });
+  const wait = await refused("POST /v1/queues/q/lease", { wait: "5x" });
+  assert.match(wait.message, /wait must be milliseconds or a string such as .*, got "5x"$/);
+  const misspelt = await refused("PUT /v1/queues/q/lanes/acme", { weigth: 2 });
+  assert.equal(misspelt.message, "body.weigth is not a known field; known are weight");
+  assert.deepEqual(misspelt.details, { field: "body.weigth", value: 2 });
+  const none = await refused("POST /v1/queues/q/pause", { foo: 1 });
+  assert.equal(none.message, "body.foo is not a known field; there are none here");
+  const missing = await refused("PUT /v1/queues/q/lanes/acme", {});
+  assert.equal(missing.message, "body.weight is missing");
+  const heavy = await refused("PUT /v1/queues/q/lanes/acme", { weight: 1_000_001 });
+  assert.deepEqual(heavy.details, { field: "body.weight", value: 1_000_001 });
 });

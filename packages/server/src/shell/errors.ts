@@ -1,5 +1,5 @@
 /** The one place where what went wrong becomes an answer. */
-import { SluiceError, shown, toSluiceError } from "@sluice/protocol";
+import { plain, SluiceError, shown, toSluiceError, unknownField } from "@sluice/protocol";
 import type { FastifyError, FastifyReply } from "fastify";
 import { SHOWN_CHARS_MAX } from "../limits.ts";
 
@@ -42,6 +42,7 @@ interface Mistake {
   message?: string;
   params?: Record<string, unknown>;
   data?: unknown;
+  parentSchema?: { readonly properties?: object };
 }
 
 function ofValidation({ validation, validationContext }: FastifyError): SluiceError {
@@ -50,21 +51,29 @@ function ofValidation({ validation, validationContext }: FastifyError): SluiceEr
     message = "is wrong",
     params = {},
     data,
+    parentSchema,
   }: Mistake = validation?.[0] ?? {};
   const at = `${validationContext ?? "body"}${instancePath.replaceAll("/", ".")}`;
-  const { additionalProperty: extra, missingProperty: missing, allowedValues } = params;
+  const { additionalProperty, missingProperty: missing, allowedValues } = params;
+  const known = Object.keys(parentSchema?.properties ?? {});
+  // A misspelt field is also a missing one: its own name says more.
+  const extra = missing === undefined ? additionalProperty : strangerIn(data, known);
   if (typeof extra === "string") {
     const field = `${at}.${extra.slice(0, SHOWN_CHARS_MAX)}`;
-    return new SluiceError("INVALID", `${field} is not a known field`, { field });
+    return unknownField(field, known, (data as Record<string, unknown>)[extra]);
   }
   if (typeof missing === "string") {
     const field = `${at}.${missing}`;
     return new SluiceError("INVALID", `${field} is missing`, { field });
   }
   const choices = Array.isArray(allowedValues) ? `: ${allowedValues.join(", ")}` : "";
-  const value = shown(data);
-  const text = `${at} ${message}${choices}, got ${value}`;
-  return new SluiceError("INVALID", text, { field: at, value });
+  const text = `${at} ${message}${choices}, got ${shown(data)}`;
+  const isLong = typeof data === "string" && data.length > SHOWN_CHARS_MAX;
+  return new SluiceError("INVALID", text, { field: at, value: isLong ? shown(data) : plain(data) });
+}
+
+function strangerIn(data: unknown, known: readonly string[]): string | undefined {
+  return Object.keys(data as object).find((name) => !known.includes(name));
 }
 
 export function bodyOf(error: SluiceError): ErrorBody {

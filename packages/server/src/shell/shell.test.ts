@@ -256,7 +256,7 @@ test("a refusal names the field and the value", async (t) => {
   const asked: [string, unknown, string][] = [
     ["POST /v1/queues/q/lease", { max: "5" }, 'body.max must be integer, got "5"'],
     ["POST /v1/queues/q/lease", { max: 0 }, "body.max must be >= 1, got 0"],
-    ["POST /v1/queues/q/lease", { maximum: 1 }, "body.maximum is not a known field"],
+    ["POST /v1/queues/q/lease", { maximum: 1 }, "known are max, wait, lease, worker, encoding"],
     ["POST /v1/extend", {}, "body.items is missing"],
     ["PUT /v1/queues/q", { retry: [] }, "factor, jitter, deliveries, got an array"],
     ["PUT /v1/queues/q", { onFull: "explode" }, 'reject, drop, spill, wait, got "explode"'],
