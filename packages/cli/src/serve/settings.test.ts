@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import type { ServerSettings } from "@sluice/protocol";
 import type { Call } from "../command.ts";
-import { serveSettings } from "./settings.ts";
+import { SERVE_USAGE, serveSettings } from "./settings.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-settings-"));
 after(() => rmSync(folder, { recursive: true }));
@@ -78,4 +78,9 @@ test("a file that is not there is refused by its path", () => {
   assert.throws(() => serveSettings({ values: { config: "/no/such" }, env: {} } as never), {
     message: /\/no\/such cannot be read/,
   });
+});
+
+test("the usage has a gap between every flag and its sentence", () => {
+  for (const line of SERVE_USAGE.split("\n"))
+    assert.match(line, /^ {2}(--[a-z-]+( FILE)?)? {2,}\S/);
 });

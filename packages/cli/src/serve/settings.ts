@@ -30,7 +30,8 @@ export const SERVE_OPTIONS: Options = {
   ),
 };
 
-const WIDTH = 31;
+/** The longest flag with its dashes, and a gap of two on either side. */
+const WIDTH = 6 + Math.max(...NAMES.map((name) => flagOf(name).length));
 
 export const SERVE_USAGE = [
   ...NAMES.map((name) => `  --${flagOf(name)}`.padEnd(WIDTH) + sentenceOf(ROWS[name]!)),
