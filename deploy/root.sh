@@ -5,6 +5,10 @@
 
 set -eu
 
+if [ $# -ne 2 ] || [ ! -x "$1" ] || [ -f "$2" ]; then
+  echo "usage: deploy/root.sh EXECUTABLE FOLDER (the folder is emptied first)" >&2
+  exit 2
+fi
 program=$1
 image=$2
 

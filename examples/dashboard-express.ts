@@ -27,7 +27,10 @@ app.use("/ops", page);
 app.get("/", (_, response) => response.send("the shop"));
 
 const port = Number(process.env.PORT ?? 3000);
-const server = app.listen(port, "127.0.0.1", () => console.log(`http://127.0.0.1:${port}/ops`));
+const server = app.listen(port, "127.0.0.1", (error) => {
+  if (error !== undefined) throw error;
+  console.log(`http://127.0.0.1:${port}/ops`);
+});
 process.once("SIGTERM", async () => {
   await page.close();
   server.close();

@@ -7,6 +7,11 @@ import { buildExecutable } from "./build/executable.ts";
 import { buildPage, stagePackages } from "./build/stage.ts";
 
 const root = dirname(import.meta.dirname);
+const unknown = process.argv.slice(2).filter((argument) => argument !== "--executable");
+if (unknown.length > 0) {
+  console.error(`${unknown.join(" ")} is not an option of the build; there is --executable`);
+  process.exit(2);
+}
 if (process.argv.includes("--executable")) {
   buildPage(root);
   console.log(relative(root, await buildExecutable(root)));

@@ -1,7 +1,15 @@
 // Puts every package into a folder of its own, exactly as it is published.
 
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { VERSION } from "@sluice/protocol";
 import { bundle, bundleForBrowsers } from "./bundle.ts";
@@ -25,7 +33,7 @@ export async function stagePackages(root: string): Promise<StagedPackage[]> {
     repository,
     names: new Set(packages.map(({ manifest }) => manifest.name)),
   };
-  rmSync(join(root, "dist"), { recursive: true, force: true });
+  removePackages(join(root, "dist"));
   const types = join(root, "dist", "types");
   emitDeclarations(root, packages, types);
   buildPage(root);
@@ -37,6 +45,13 @@ export async function stagePackages(root: string): Promise<StagedPackage[]> {
   }
   rmSync(types, { recursive: true });
   return staged;
+}
+
+/** Of earlier builds. The executable beside them stays. */
+function removePackages(dist: string): void {
+  for (const name of ["packages", "apps", "types", ...globSync("*.tgz", { cwd: dist })]) {
+    rmSync(join(dist, name), { recursive: true, force: true });
+  }
 }
 
 interface Stage {

@@ -32,7 +32,7 @@ export function checkAddress(options: ShellOptions, hasKeys: boolean): void {
   SERVER_OPTIONS.port.kind.parse("port", port);
   if (isLoopback(host) || hasKeys || insecure) return;
   const message =
-    `${host} can be reached from outside: turn keys on, ` +
-    "or say insecure if everybody who can reach it may do everything";
+    `no API keys on ${host}: anyone who can connect would have full access. ` +
+    "Turn keys on (--keys), or accept it (--insecure)";
   throw new SluiceError("INVALID", message, { field: "host", value: host });
 }
