@@ -143,32 +143,39 @@ test("CommonJS loads the library by require", async () => {
 
 test("TypeScript compiles strictly in three module modes", async (t) => {
   const folder = await place.folder("types", "sluice", "typescript@5", "@types/node@22");
-  place.copy("strict.ts", folder);
   for (const [module, moduleResolution] of [
     ["node16", "node16"],
     ["nodenext", "nodenext"],
     ["esnext", "bundler"],
   ]) {
     await t.test(`${moduleResolution}`, async () => {
-      const compilerOptions = {
-        module,
-        moduleResolution,
-        target: "es2022",
-        strict: true,
-        exactOptionalPropertyTypes: true,
-        noUncheckedIndexedAccess: true,
-        skipLibCheck: false,
-        noEmit: true,
-      };
-      const config = JSON.stringify({ compilerOptions, files: ["strict.ts"] });
-      writeFileSync(join(folder, "tsconfig.json"), config);
-      const tsc = join(folder, "node_modules", "typescript", "bin", "tsc");
-      await place.run(folder, "node", [tsc, "--project", folder]).catch(({ stdout }) => {
-        throw new Error(stdout);
-      });
+      await compile(folder, "strict.ts", { module, moduleResolution, target: "es2022" });
     });
   }
+  await t.test("for browsers, without the types of Node", async () => {
+    const page = { module: "esnext", moduleResolution: "bundler", target: "es2022", types: [] };
+    const lib = ["es2024", "dom", "esnext.disposable"];
+    await compile(folder, "browser.ts", { ...page, lib });
+  });
 });
+
+async function compile(folder: string, file: string, options: object): Promise<void> {
+  const compilerOptions = {
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    skipLibCheck: false,
+    noEmit: true,
+    ...options,
+  };
+  place.copy(file, folder);
+  const config = JSON.stringify({ compilerOptions, files: [file] });
+  writeFileSync(join(folder, "tsconfig.json"), config);
+  const tsc = join(folder, "node_modules", "typescript", "bin", "tsc");
+  await place.run(folder, "node", [tsc, "--project", folder]).catch(({ stdout }) => {
+    throw new Error(stdout);
+  });
+}
 
 test("esbuild and webpack bundle the client for browsers, without a plugin", async (t) => {
   const folder = await place.folder("bundles", "sluice", "esbuild", "webpack");

@@ -7,8 +7,25 @@ import { JOB_CALLS } from "./job-calls.ts";
 import { QUEUE_CALLS } from "./queue-calls.ts";
 import { STORE_CALLS } from "./store-calls.ts";
 
+// The types are written out: those that tsc infers would name other packages in the declarations.
+type CallTables = {
+  readonly Jobs: typeof JOB_CALLS;
+  readonly Groups: typeof GROUP_CALLS;
+  readonly Queues: typeof QUEUE_CALLS;
+  readonly Gates: typeof GATE_CALLS;
+  readonly Stores: typeof STORE_CALLS;
+  readonly Broker: typeof BROKER_CALLS;
+};
+
+type Calls = typeof JOB_CALLS &
+  typeof GROUP_CALLS &
+  typeof QUEUE_CALLS &
+  typeof GATE_CALLS &
+  typeof STORE_CALLS &
+  typeof BROKER_CALLS;
+
 /** The calls by what users look for, as the reference lists them. */
-export const CALL_TABLES = {
+export const CALL_TABLES: CallTables = {
   Jobs: JOB_CALLS,
   Groups: GROUP_CALLS,
   Queues: QUEUE_CALLS,
@@ -17,7 +34,7 @@ export const CALL_TABLES = {
   Broker: BROKER_CALLS,
 };
 
-export const CALLS = {
+export const CALLS: Calls = {
   ...JOB_CALLS,
   ...GROUP_CALLS,
   ...QUEUE_CALLS,
@@ -26,7 +43,7 @@ export const CALLS = {
   ...BROKER_CALLS,
 };
 
-export type CallName = keyof typeof CALLS;
+export type CallName = keyof Calls;
 
 export const CALL_NAMES = Object.keys(CALLS) as readonly CallName[];
 

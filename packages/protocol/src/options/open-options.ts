@@ -14,13 +14,22 @@ function isClock(value: unknown): boolean {
   return typeof now === "function" && typeof at === "function";
 }
 
-export const OPEN_OPTIONS = {
+const PLACE = {
   dir: { kind: dir.kind, text: 'Where the data lies; not needed with `durability: "memory"`.' },
   durability,
-  ...BROKER_OPTIONS,
+} as const satisfies Fields;
+
+const TESTING = {
   clock: { kind: CLOCK, reckoned: "the system's", text: "A test passes a `FakeClock`." },
   seed: { kind: SEED, default: 0, text: "Varies the jitter of retries." },
 } as const satisfies Fields;
+
+// The type is written out: the one that tsc infers would name another package.
+export const OPEN_OPTIONS: typeof PLACE & typeof BROKER_OPTIONS & typeof TESTING = {
+  ...PLACE,
+  ...BROKER_OPTIONS,
+  ...TESTING,
+};
 
 export type Durability = Given<typeof durability.kind>;
 
