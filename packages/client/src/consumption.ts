@@ -59,7 +59,7 @@ export class Consumption<Payload, Result>
   #failure: unknown;
   #stopping: Promise<void> | undefined = undefined;
 
-  /** Users call `queue.consume`. */
+  /** Users call `queue.consume`. @internal */
   constructor(options: ConsumptionOptions) {
     this.#options = options;
     const { port, clock, inProcess } = options.connection;

@@ -17,6 +17,7 @@ export class Gate {
   readonly key: string;
   readonly #port: Broker;
 
+  /** Users call `sluice.gate`. @internal */
   constructor(port: Broker, key: string) {
     this.#port = port;
     this.key = key;

@@ -6,6 +6,7 @@ export class Group {
   readonly id: string;
   readonly #port: Broker;
 
+  /** Users call `sluice.group`. @internal */
   constructor(port: Broker, id: string) {
     this.#port = port;
     this.id = id;

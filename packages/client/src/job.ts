@@ -80,7 +80,7 @@ export class Job<Payload = unknown, Result = unknown> {
   readonly #connection: Connection;
   readonly #codec: Codec | undefined;
 
-  /** Users get one from `add`, or from `sluice.job(id)`. */
+  /** Users get one from `add`, or from `sluice.job(id)`. @internal */
   constructor(connection: Connection, added: Partial<Added> & { id: string }, codec?: Codec) {
     this.id = added.id;
     this.tier = added.tier;

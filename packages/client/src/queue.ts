@@ -48,7 +48,7 @@ export class Queue<Payload = unknown, Result = unknown, Output = Payload> extend
   readonly #connection: Connection;
   readonly #local: LocalOptions;
 
-  /** Users call `sluice.queue`. */
+  /** Users call `sluice.queue`. @internal */
   constructor(
     connection: Connection,
     { name }: QueueInfo,

@@ -25,6 +25,7 @@ export class Store<Value = unknown> {
   readonly name: string;
   readonly #port: Broker;
 
+  /** Users call `sluice.store`. @internal */
   constructor(port: Broker, name: string) {
     this.#port = port;
     this.name = name;

@@ -66,7 +66,7 @@ export class Worker<Payload, Result>
   #state: "running" | "closing" | "closed" = "running";
   #closing: Promise<void> | undefined = undefined;
 
-  /** Users call `queue.work`. */
+  /** Users call `queue.work`. @internal */
   constructor(options: WorkerOptions) {
     super(WORK_EVENTS, options.above);
     const { connection, work } = options;

@@ -1,4 +1,10 @@
-import { type ConnectOptions, LinkFeed, loadTracing, SluiceHandles } from "@sluice/client";
+import {
+  type ConnectOptions,
+  LinkFeed,
+  loadTracing,
+  SluiceHandles,
+  type SluiceParts,
+} from "@sluice/client";
 import { connectBroker } from "@sluice/client/remote";
 import type { ClientTls } from "@sluice/client/ws";
 import { checkOpen, type OpenOptions, SluiceError, SystemClock } from "@sluice/protocol";
@@ -11,6 +17,10 @@ export interface ServerOptions extends ConnectOptions {
 
 /** A durable job queue, in this process or on a server. */
 export class Sluice extends SluiceHandles {
+  private constructor(parts: SluiceParts) {
+    super(parts);
+  }
+
   /** Opens a directory, or a queue in memory; what the log holds is there when it resolves. */
   static async open(options: OpenOptions = {}): Promise<Sluice> {
     checkRuntime(process.versions.node);
