@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { publishedManifest } from "./manifest.ts";
 
@@ -51,4 +53,14 @@ test("packages of one release depend on each other by its version", () => {
 
 test("an entry without a default is refused", () => {
   assert.throws(() => manifest({ exports: { ".": { browser: "./src/client.ts" } } }), /default/);
+});
+
+test("the library, its command and its manifest need the same Node", () => {
+  const sluice = join(import.meta.dirname, "../../packages/sluice");
+  const needed = ["bin/sluice.mjs", "src/runtime.ts"].map((file) => {
+    const found = /NODE_MIN = \[(\d+), (\d+)\]/.exec(readFileSync(join(sluice, file), "utf8"));
+    return `>=${found?.[1]}.${found?.[2]}`;
+  });
+  const { node } = manifest({}).engines as { node: string };
+  assert.deepEqual(needed, [node, node]);
 });
