@@ -122,9 +122,6 @@ export const MOVES_KEPT = 50;
 /** Partitions of a new cluster: two, three, four and six nodes get even shares of it. */
 export const PARTITIONS = 12;
 
-/** Each has a stream of its own and is claimed by a change of the registry, in turn with others. */
-export const PARTITIONS_MAX = 240;
-
 /** How long a stream waits for a partition that is about to be served here, or elsewhere. */
 export const SOON_MS = 3_000;
 

@@ -110,6 +110,3 @@ export const FOLLOW_MS = 50;
 
 /** What a NATS server says of itself: some hundred bytes, and a list of its cluster. */
 export const INFO_CHARS_MAX = 65_536;
-
-/** Copies of a stream, JetStream's own bound. */
-export const REPLICAS_MAX = 5;

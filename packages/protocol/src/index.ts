@@ -66,7 +66,7 @@ export {
   unknownField,
 } from "./kinds.ts";
 export { parseLaneKey } from "./lane-key.ts";
-export { BATCH_MAX, CREDITS_MAX, PAGE_MAX } from "./limits.ts";
+export { BATCH_MAX, CREDITS_MAX, PAGE_MAX, PARTITIONS_MAX, REPLICAS_MAX } from "./limits.ts";
 export { missingPackage, needs } from "./needs.ts";
 export { checkSameCall, titleOf } from "./operation.ts";
 export * from "./options/index.ts";

@@ -132,3 +132,9 @@ export const JSON_NAMES_MAX = 20_000;
 
 /** The arguments of a call that names a thing and some options: as much as over HTTP. */
 export const SMALL_CALL_BYTES_MAX = 64 * 1024;
+
+/** Partitions of a cluster: each has a stream of its own, and nodes claim them in turn. */
+export const PARTITIONS_MAX = 240;
+
+/** Copies of a stream, JetStream's own bound. */
+export const REPLICAS_MAX = 5;

@@ -124,7 +124,7 @@ async function helloOf(words: readonly string[]): Promise<{ durability: string }
 
 test("what cannot be is refused before anything is made", async () => {
   for (const [words, line] of [
-    [["--replicas", "0"], /^replicas must be a whole number from 1 to 5, got 0\n$/],
+    [["--replicas", "0"], /^--replicas must be an integer from 1 to 5, got 0\n$/],
     [["--durability", "memory"], /^durability is for a single server: [^\n]*\n$/],
     [["--advertise", "ftp://a:1"], /^advertise must be an address [^\n]*, got ftp:\/\/a:1\n$/],
   ] as const) {

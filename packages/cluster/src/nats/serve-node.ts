@@ -1,8 +1,8 @@
 /** A node of a cluster whose logs and registry are in NATS, with its server: all that one runs. */
 
 import { type ClientTls, dialWs } from "@sluice/client/ws";
-import { NatsLog, type NatsLogOptions, REPLICAS_MAX, readDurability } from "@sluice/log/nats";
-import { type Broker, RESUME, SERVER_OPTIONS, SluiceError } from "@sluice/protocol";
+import { NatsLog, type NatsLogOptions, readDurability } from "@sluice/log/nats";
+import { type Broker, REPLICAS_MAX, RESUME, SERVER_OPTIONS, SluiceError } from "@sluice/protocol";
 import { type RunningServer, type ServeOptions, serve } from "@sluice/server";
 import { LEAVE_MS, LOG_DEADLINE_MS } from "../limits.ts";
 import { ClusterNode, type ClusterNodeOptions, type LogShare } from "../node/cluster-node.ts";

@@ -1,7 +1,7 @@
 /** The entry `cluster`: what was decided when the cluster was made, and holds ever since. */
 import { randomBytes } from "node:crypto";
-import { SluiceError } from "@sluice/protocol";
-import { PARTITIONS, PARTITIONS_MAX } from "../limits.ts";
+import { PARTITIONS_MAX, SluiceError } from "@sluice/protocol";
+import { PARTITIONS } from "../limits.ts";
 import type { Registry } from "../registry/registry.ts";
 import { isConflict } from "../within.ts";
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CALLERS, PARTITIONS_MAX } from "../limits.ts";
+import { PARTITIONS_MAX } from "@sluice/protocol";
+import { CALLERS } from "../limits.ts";
 import { checkValue } from "../registry/registry.ts";
 import { encodeNodeEntry, type NodeEntry, parseNodeEntry } from "./entries.ts";
 

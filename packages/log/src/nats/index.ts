@@ -1,4 +1,3 @@
-export { REPLICAS_MAX } from "../limits.ts";
 export { connectNats, type NatsAccess } from "./connect.ts";
 export { findStream, readDurability } from "./durability.ts";
 export { lastingFault } from "./lasting.ts";

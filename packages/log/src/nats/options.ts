@@ -1,5 +1,5 @@
 import type { NatsConnection } from "@nats-io/transport-node";
-import { checkInteger, invalid } from "@sluice/protocol";
+import { checkInteger, invalid, REPLICAS_MAX } from "@sluice/protocol";
 import {
   ACK_WAIT_MS,
   ACK_WAIT_MS_MIN,
@@ -7,7 +7,6 @@ import {
   NATS_DEADLINE_MS,
   READ_CACHE_BYTES,
   READ_CACHE_BYTES_MAX,
-  REPLICAS_MAX,
   SEGMENT_BYTES,
   SEGMENT_BYTES_MAX,
   SEGMENT_BYTES_MIN,

@@ -12,6 +12,7 @@ import {
   type ParsedFields,
 } from "../fields.ts";
 import { FLAG, integer, invalid, type Kind, kind, list, number, oneOf } from "../kinds.ts";
+import { PARTITIONS_MAX, REPLICAS_MAX } from "../limits.ts";
 
 const MIB = 1024 * 1024;
 
@@ -226,12 +227,12 @@ export const SERVER_OPTIONS = {
   },
   peerCa: { kind: WORD, reckoned: "`tlsCa`", text: "File with who signs the other nodes." },
   partitions: {
-    kind: COUNT,
+    kind: integer(1, PARTITIONS_MAX),
     reckoned: "12",
     text: "Partitions of a new cluster; their number cannot be changed.",
   },
   replicas: {
-    kind: COUNT,
+    kind: integer(1, REPLICAS_MAX),
     reckoned: "3 in a NATS cluster",
     text: "Copies that NATS keeps of new logs.",
   },
