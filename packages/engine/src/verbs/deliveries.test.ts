@@ -83,13 +83,3 @@ test("a redrive and a retry by hand begin to count from the start, with new leas
   assert.equal(other.queries.job(1)?.deliveries, 1);
   for (const fact of engine.snapshot()) assert.ok(fact);
 });
-
-test("a queue of an old log has the default bound", () => {
-  const { facts } = open();
-  const [told] = facts;
-  assert.ok(told?.fact === "queue");
-  const { deliveries: _, ...retry } = told.config.retry;
-  const other = new TestEngine();
-  other.apply({ ...told, config: { ...told.config, retry: retry as typeof told.config.retry } });
-  assert.equal(other.queueConfig("q").retry.deliveries, 250);
-});

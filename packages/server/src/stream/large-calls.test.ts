@@ -137,7 +137,7 @@ test("a batch of as many jobs as may be, with many options each, is added", asyn
     ttlMs: 600_000,
     cost: 1,
     attempts: 3,
-    expiresIn: 5_000,
+    leaseMs: 5_000,
     backoff,
   };
   const jobs = Array.from({ length: count }, (_, i) => ({
