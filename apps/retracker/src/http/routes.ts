@@ -141,7 +141,7 @@ export class Routes {
     return (told === undefined ? undefined : packAddress(told)) ?? address;
   }
 
-  /** Without a token: this machine, and whoever reaches an address that is only for them. */
+  /** Without a token: this machine, and callers of an address that is for statistics alone. */
   #maySee(request: HttpRequest, isOwnAddress: boolean): boolean {
     const { stats_token: token } = this.#parts.settings;
     if (token === "" && isOwnAddress) return true;

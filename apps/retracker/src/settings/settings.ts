@@ -266,7 +266,7 @@ export function complete(said: Partial<Settings>): Settings {
     throw new SettingsError("listen and udp_listen are both off: there would be no tracker");
   }
   if (settings.private && settings.passkeys_file === "") {
-    throw new SettingsError("private needs passkeys_file: without a key nobody could announce");
+    throw new SettingsError("private needs passkeys_file: without keys no client can announce");
   }
   if (settings.dashboard_key === "" && !isOwn(settings.dashboard_listen)) {
     throw new SettingsError(
