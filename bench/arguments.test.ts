@@ -38,7 +38,7 @@ test("an unknown name is answered with those that exist", () => {
   assert.throws(() => groupsOf("--fast"), usage(/--json, --quick, --full, --only/));
 });
 
-test("what is too long for everybody runs only when it is named", () => {
+test("a benchmark that takes too long runs only when it is named", () => {
   const benches = [...BENCHES, { name: "peers", isOnlyNamed: true, groups: [group("flood")] }];
   assert.equal(parseArguments([], benches).groups.length, 4);
   assert.equal(parseArguments(["peers"], benches).groups.length, 1);
@@ -56,7 +56,7 @@ test("--only takes the group of that very name before those that contain it", ()
   assert.equal(parseArguments(["--only", "floo"], benches).groups.length, 2);
 });
 
-test("what contradicts itself is refused before anything runs", () => {
+test("contradicting arguments are refused before anything runs", () => {
   for (const args of [
     ["--quick", "--full"],
     ["--only"],

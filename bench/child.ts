@@ -28,7 +28,7 @@ export async function endChild(): Promise<void> {
   if (running === undefined) return;
   const ended = once(running, "exit");
   running.kill("SIGTERM");
-  // Servers end with whoever started them, even when that is killed.
+  // Servers end with the process that started them, even when it is killed.
   const kill = setTimeout(() => running?.kill("SIGKILL"), END_MS_MAX);
   await ended;
   clearTimeout(kill);
@@ -60,7 +60,7 @@ export function runInChild(
     child.on("exit", (code, signal) => {
       process.off("exit", end);
       running = undefined;
-      // Nobody is to go on with the next one.
+      // The run must not continue with the next group.
       if (isEnding) return;
       resolve(code === 0 ? undefined : `${group} ended with ${signal ?? code}`);
     });

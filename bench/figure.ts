@@ -8,7 +8,7 @@ export interface Figure {
   readonly metric: string;
   readonly value: number;
   readonly unit: string;
-  // Whoever compares two figures compares these first.
+  // Compare the conditions of two figures before their values.
   readonly conditions: Conditions;
   readonly target?: Target;
 }

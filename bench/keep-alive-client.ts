@@ -56,6 +56,11 @@ export class KeepAliveClient {
     );
   }
 
+  get(path: string): void {
+    this.#dueAt.push(performance.now());
+    this.#socket.write(`GET ${path} HTTP/1.1\r\nhost: ${this.#host}${END_OF_HEAD}`);
+  }
+
   close(): void {
     this.#socket.destroy();
   }

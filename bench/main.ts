@@ -10,7 +10,7 @@ import { tableOf } from "./table.ts";
 
 const EXIT_BY_SIGNAL = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
-// Whoever asks for the end has it when nothing of ours is left.
+// On a signal, the process exits when all of its children have ended.
 function endWithChildren(): void {
   for (const [signal, code] of Object.entries(EXIT_BY_SIGNAL)) {
     process.once(signal, async () => {

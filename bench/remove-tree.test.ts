@@ -33,6 +33,6 @@ test("an attempt that ends early without a word, or fails, is made again", (t) =
   assert.equal(existsSync(dir), false);
 });
 
-test("what cannot be removed is told", (t) => {
+test("throws if a tree cannot be removed", (t) => {
   assert.throws(() => removeTree(tree(t), () => undefined, 0), /could not be removed/);
 });

@@ -10,7 +10,7 @@ const bench = BENCHES.find(({ name }) => name === benchName);
 const group = bench?.groups.find(({ name }) => name === groupName);
 if (group === undefined) throw new Error(`there is no group ${groupName} of ${benchName}`);
 
-// A parent that is gone wants no figures.
+// If the parent is gone, no process reads the figures, so this one exits.
 const leave = (): never => process.exit(1);
 process.on("disconnect", leave);
 

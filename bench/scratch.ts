@@ -29,12 +29,12 @@ export class Scratch implements Disposable {
     this.disk = `${FILE_SYSTEMS.get(type) ?? `file system 0x${type.toString(16)}`} at ${place}`;
     sweep(place);
     this.dir = mkdtempSync(join(place, `${PREFIX}${process.pid}-`));
-    // A group that is told to stop, or fails, leaves nothing either.
+    // A group that is stopped by a signal, or fails, leaves nothing behind either.
     process.on("exit", this.#remove);
     for (const signal of SIGNALS) process.on(signal, exitNow);
   }
 
-  // The path of a directory that nobody has used.
+  // The path of a new directory.
   fresh(): string {
     return mkdtempSync(join(this.dir, "data-"));
   }
@@ -61,7 +61,7 @@ function sweep(place: string): void {
       const path = join(place, name);
       if (Date.now() - statSync(path).mtimeMs > SWEPT_AGE_MS) rmSync(path, { recursive: true });
     } catch {
-      // Somebody else's, or gone in the meantime.
+      // Owned by another user, or removed in the meantime.
     }
   }
 }

@@ -1,4 +1,4 @@
-// Repeated measurements are told by their median, and how far they lie apart.
+// Repeated measurements are reported as their median and their spread.
 
 import type { Conditions, Figure } from "./figure.ts";
 
@@ -23,7 +23,7 @@ export function rounded(value: number): number {
   return Number(value.toPrecision(4));
 }
 
-// What stands in the conditions of a figure that was measured several times.
+// The conditions of a figure that was measured several times.
 export function spreadConditions(spread: Spread): { min: number; max: number } {
   return { min: rounded(spread.min), max: rounded(spread.max) };
 }

@@ -1,4 +1,4 @@
-// How to test a schedule: with a clock that stands still until it is told to move. A month of
+// How to test a schedule: with a clock that moves only when the test advances it. A month of
 // reminders takes a few milliseconds, and every run is the same.
 import assert from "node:assert/strict";
 import { FakeClock, Sluice } from "sluice";

@@ -1,4 +1,4 @@
-// One order becomes many jobs, and somebody waits for all of them, however each may end.
+// One order becomes many jobs. The program waits for all of them, however each may end.
 import { Sluice, Unrecoverable } from "sluice";
 
 await using sluice = await Sluice.open({ durability: "memory" });

@@ -1,27 +1,31 @@
-// A job that plans its own next run, as cron would. The key sees to it that there is only one plan,
-// however often the program is started; the log sees to it that a restart does not forget it.
-import { Sluice } from "sluice";
+// A report each night at three, in the local time of Berlin, that survives a failing night and the
+// change to summer time. A fake clock lets four nights pass in a moment.
+import { FakeClock, Sluice } from "sluice";
 
-// A "night" of a tenth of a second, so that there is something to see.
-const NIGHT_MS = 100;
+const clock = new FakeClock({ now: new Date("2026-03-27T12:00:00Z") });
+await using sluice = await Sluice.open({ durability: "memory", clock });
+const reports = await sluice.queue<{ kind: string }>("reports");
 
-await using sluice = await Sluice.open({ durability: "memory" });
-const reports = await sluice.queue<{ run: number }>("reports");
-
-async function plan(run: number): Promise<void> {
-  const next = Math.ceil((Date.now() + 1) / NIGHT_MS) * NIGHT_MS;
-  const dedupe = { key: "nightly-report", mode: "keepLast" } as const;
-  await reports.add({ run }, { runAt: new Date(next), dedupe });
-}
-
-await plan(1);
-// The program is started a second time: the plan that is there stays the only one.
-await plan(1);
-
-const third = Promise.withResolvers<void>();
-reports.work(async ({ payload: { run } }) => {
-  console.log(`report ${run}`);
-  if (run === 3) third.resolve();
-  else await plan(run + 1);
+// Called at each start of the program: the schedule that is there stays, with what it has done.
+const nightly = await sluice.schedule("nightly", {
+  queue: "reports",
+  cron: "0 3 * * *",
+  timezone: "Europe/Berlin",
+  payload: { kind: "sales" },
+  options: { attempts: 1 },
 });
-await third.promise;
+
+reports.work(({ payload, headers }) => {
+  const tick = headers["sluice-tick"]!;
+  if (tick.startsWith("2026-03-28")) throw new Error("the database is away");
+  console.log(`${payload.kind} report of ${tick}`);
+});
+
+for (let night = 0; night < 4; night++) {
+  await clock.advance("1d");
+  const { lastRun } = await nightly.info();
+  if (lastRun?.state === "dead") console.log(`a night failed: ${lastRun.error}`);
+}
+// The failed night is a dead letter: look at it, or run it again.
+const { added, next } = await nightly.info();
+console.log(`${added} nights, next ${new Date(next[0]!).toISOString()}`);

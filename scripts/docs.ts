@@ -1,17 +1,25 @@
-// Writes the reference pages, which are made from the tables in `packages/protocol`:
-//   npm run docs            writes them
-//   npm run docs -- --check exits with 1 when one of them is stale
+// The documentation:
+//   npm run docs            writes the reference pages and serves the site while you edit it
+//   npm run docs -- write   only writes the reference pages, which are made from the sources
+//   npm run docs -- build   writes the pages and the whole site, into dist/site
+//   npm run docs -- --check exits with 1 when a reference page is stale
 
+import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { apiPage } from "./docs/api-page.ts";
+import { cliPage } from "./docs/cli-page.ts";
+import { errorsPage } from "./docs/errors-page.ts";
 import { optionsPage } from "./docs/options-page.ts";
 
 const root = dirname(import.meta.dirname);
+const SITE_PORT = "7080";
 
 const PAGES: Readonly<Record<string, () => string>> = {
   "docs/reference/api.md": apiPage,
   "docs/reference/options.md": optionsPage,
+  "docs/reference/errors.md": errorsPage,
+  "docs/reference/cli.md": cliPage,
 };
 
 function textAt(path: string): string | undefined {
@@ -22,16 +30,49 @@ function textAt(path: string): string | undefined {
   }
 }
 
-const isCheck = process.argv.includes("--check");
-for (const [page, make] of Object.entries(PAGES)) {
-  const path = join(root, page);
-  const text = make();
-  if (textAt(path) === text) continue;
-  console.log(isCheck ? `${page} is stale: run npm run docs` : `${page} written`);
-  if (isCheck) {
-    process.exitCode = 1;
-    continue;
-  }
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, text);
+/** The reference pages that differ from what the sources say now. */
+function stalePages(): [page: string, text: string][] {
+  return Object.entries(PAGES).flatMap(([page, make]) => {
+    const text = make();
+    return textAt(join(root, page)) === text ? [] : [[page, text]];
+  });
 }
+
+function check(): number {
+  const stale = stalePages();
+  for (const [page] of stale) console.log(`${page} is stale: run npm run docs -- write`);
+  return stale.length === 0 ? 0 : 1;
+}
+
+function write(): number {
+  for (const [page, text] of stalePages()) {
+    const path = join(root, page);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+    console.log(`${page} written`);
+  }
+  return 0;
+}
+
+function vitepress(...args: string[]): number {
+  write();
+  const program = join(root, "node_modules", "vitepress", "bin", "vitepress.js");
+  const [command = "", ...flags] = args;
+  const words = [program, command, join(root, "docs"), ...flags];
+  return spawnSync(process.execPath, words, { stdio: "inherit", cwd: root }).status ?? 1;
+}
+
+const COMMANDS: Readonly<Record<string, () => number>> = {
+  "--check": check,
+  write,
+  build: () => vitepress("build"),
+  serve: () => vitepress("dev", "--port", SITE_PORT, "--host", "127.0.0.1"),
+};
+
+const [name = "serve"] = process.argv.slice(2);
+const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+if (command === undefined) {
+  const known = Object.keys(COMMANDS).join(", ");
+  console.error(`there is no command ${JSON.stringify(name)}; known are ${known}`);
+}
+process.exitCode = command === undefined ? 2 : command();

@@ -1,7 +1,8 @@
-// The long run before a release: every random check at the size that a test run has no time for.
-// It goes on after a failure, and says in the end which rows broke.
+// The long run before a release: every random check at the size that a test run has no time for. It
+// continues after a failure, and lists the failed rows at the end.
 //
-//   --only NAME   one row
+//   cluster ...   these rows alone
+//   --seed N      of the row `cluster`, which continues an interrupted run of this seed
 //   --share N     that part of each row, 0.01 for a trial of the run itself (default 1)
 
 import { spawnSync } from "node:child_process";
@@ -37,7 +38,32 @@ const ROWS: readonly Row[] = [
   { name: "worlds", size: 500_000, command: worlds("worlds") },
   { name: "broker", size: 20_000, command: worlds("faults") },
   { name: "streams", size: 5_000, command: worlds("streams") },
-  { name: "cluster", size: 5_000, command: worlds("cluster") },
+  { name: "cluster-worlds", size: 5_000, command: worlds("cluster") },
+  {
+    name: "cluster",
+    size: 300,
+    command: (size) => ({
+      args: [
+        "packages/cli/src/testing/faults/soak/main.ts",
+        "--count",
+        String(size),
+        ...seedWords(),
+      ],
+    }),
+  },
+  {
+    name: "cluster-suite",
+    size: 1,
+    command: () => ({
+      args: ["--test", "packages/cli/src/e2e/cluster-conformance.e2e.test.ts"],
+      env: { CONFORMANCE: "all" },
+    }),
+  },
+  {
+    name: "postgres",
+    size: 20_000,
+    command: tests("POSTGRES_TRANSACTIONS", "packages/cli/src/e2e/outbox.e2e.test.ts"),
+  },
   { name: "shared-gates", size: 5_000, command: worlds("shared") },
   { name: "kill", size: 5_000, command: program("crash/main.ts", "--cycles") },
   {
@@ -70,23 +96,29 @@ const ROWS: readonly Row[] = [
   },
 ];
 
-const { values } = parseArgs({
-  options: { only: { type: "string" }, share: { type: "string", default: "1" } },
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { seed: { type: "string" }, share: { type: "string", default: "1" } },
 });
 const share = Number(values.share);
-const rows = ROWS.filter(({ name }) => values.only === undefined || name === values.only);
+const unknown = positionals.find((name) => !ROWS.some((row) => row.name === name));
+const rows = ROWS.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
 if (!(share > 0 && share <= 1)) {
   console.error(`--share must be above 0 and at most 1, got ${values.share}`);
   process.exitCode = 2;
-} else if (rows.length === 0) {
+} else if (unknown !== undefined) {
   const known = ROWS.map(({ name }) => name).join(", ");
-  console.error(`--only must be one of ${known}, got ${values.only}`);
+  console.error(`a row must be one of ${known}, got ${unknown}`);
   process.exitCode = 2;
 } else {
   const broken = rows.filter((row) => !run(row));
   for (const { name } of broken) console.log(`${name} broke`);
   console.log(`${rows.length - broken.length} rows held, ${broken.length} broke`);
   process.exitCode = broken.length > 0 ? 1 : 0;
+}
+
+function seedWords(): string[] {
+  return values.seed === undefined ? [] : ["--seed", values.seed];
 }
 
 function run({ name, size, command }: Row): boolean {

@@ -56,7 +56,8 @@ async function runPlan(plan: Plan, files: readonly string[], coverageDir: string
 // Half of the tests would give half of the coverage, so a partial run does not judge it.
 function collectsCoverage(plan: Plan, files: readonly string[]): boolean {
   const names = plan.suites.map((suite) => suite.name);
-  return COVERED_SUITES.every((name) => names.includes(name)) && files.some(isEngineTest);
+  const isWhole = plan.files === undefined && COVERED_SUITES.every((name) => names.includes(name));
+  return isWhole && files.some(isEngineTest);
 }
 
 // The coverage is one test more.
@@ -74,7 +75,7 @@ function runArguments(
   coverageDir: string,
 ): Promise<Counts> {
   const plan = parseArguments(args, root, found);
-  return runPlan(plan, plan.file === undefined ? found : [plan.file], coverageDir);
+  return runPlan(plan, plan.files ?? found, coverageDir);
 }
 
 async function main(): Promise<void> {

@@ -1,111 +1,90 @@
-// What one beat of another node costs a node that hears it, in clusters of many nodes: each hears
-// all others, so that this grows with the square of their number. The others are only said to be
-// there; the registry is in memory. What NATS takes for the delivery is not in it, and neither is
-// what a node looks at four times a second whatever it has heard.
+// What nodes that have nothing to do cost one NATS server: each of them receives the heartbeats of
+// all others, so the cost grows with the square of their number. The nodes are simulated, on the
+// real code of ownership, registry and heartbeats, each with a connection of its own.
 
-import { setImmediate } from "node:timers/promises";
-import { Ownership } from "@sluice/cluster/node";
-import { MemoryRegistry } from "@sluice/cluster/registry";
-import { SystemClock } from "@sluice/protocol";
+import { setTimeout } from "node:timers/promises";
+import { createCluster } from "@sluice/cluster/node";
+import { NatsRegistry } from "@sluice/cluster/registry";
+import { connectNats } from "@sluice/log/nats";
+import { NatsServers } from "@sluice/log/testing";
 import type { Group, Report, Scale } from "../figure.ts";
-import { figureOf, repeat, rounded } from "../spread.ts";
+import { Process } from "../process.ts";
+import { figureOf, repeat } from "../spread.ts";
+import { cpuMicrosOf } from "./cpu.ts";
+import { programOf } from "./team.ts";
 
-const SHAPES = [
-  { count: 3, partitions: 12 },
-  { count: 30, partitions: 120 },
-  { count: 60, partitions: 240 },
-];
-const BEATS = 3000;
-// Twice a second, as nodes do.
-const BEATS_PER_SECOND = 2;
+const NODES = [3, 30, 100, 300];
+const NODES_PER_PROCESS = 50;
+// As many as ownership has to look at; their number costs NATS nothing while they are idle.
+const PARTITIONS = 24;
+const STRETCH_MS = 5_000;
+const SETTLE_MS = 120_000;
+const CLUSTER = "beats";
 
-const HOST = {
-  warm: async () => {},
-  cool: () => {},
-  open: async () => {},
-  rest: () => {},
-  resume: () => {},
-  close: async () => {},
-  prove: async () => {},
-  anchorOf: () => undefined,
-};
+class SimulatedNodes {
+  readonly #processes: Process[] = [];
+  #count = 0;
 
-const nameOf = (index: number): string => `node-${String(index).padStart(3, "0")}`;
-
-class Others {
-  readonly #registry: MemoryRegistry;
-  readonly #revisions = new Map<string, number>();
-  readonly #count: number;
-  readonly #share: number;
-  #beat = 0;
-
-  constructor(registry: MemoryRegistry, count: number, partitions: number) {
-    this.#registry = new MemoryRegistry(registry);
-    this.#count = count;
-    this.#share = Math.floor(partitions / count);
+  async grow(urls: readonly string[], count: number): Promise<void> {
+    while (this.#count < count) {
+      const process = new Process(programOf("beating-nodes"));
+      this.#processes.push(process);
+      const more = Math.min(NODES_PER_PROCESS, count - this.#count);
+      await process.ask("add", urls, CLUSTER, PARTITIONS, this.#count, more);
+      this.#count += more;
+    }
   }
 
-  async beat(): Promise<void> {
-    const name = nameOf(1 + (this.#beat++ % (this.#count - 1)));
-    const key = `node.${name}`;
-    const tenures = Array.from({ length: this.#share }, (_, partition) => {
-      return { partition, state: "serving", lagMs: 0, jobs: this.#beat, openMs: 12 };
-    });
-    const entry = { address: `http://${name}:7070`, incarnation: name, version: "1", startedAt: 0 };
-    const more = { isDraining: false, beat: this.#beat, keysRead: 0, tenures };
-    const value = JSON.stringify({ ...entry, ...more });
-    const known = this.#revisions.get(key);
-    const set =
-      known === undefined
-        ? this.#registry.create(key, value)
-        : this.#registry.update(key, value, known);
-    this.#revisions.set(key, await set);
+  // All live, as all others see it, and serve what is theirs.
+  async settled(): Promise<void> {
+    const endAt = performance.now() + SETTLE_MS;
+    while (!(await this.#isSettled())) {
+      if (performance.now() > endAt) throw new Error(`not settled within ${SETTLE_MS} ms`);
+      await setTimeout(100);
+    }
   }
-}
 
-async function microsOf(beats: number, others: Others): Promise<number> {
-  const before = process.cpuUsage();
-  for (let i = 0; i < beats; i++) await others.beat();
-  await setImmediate();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / beats;
-}
+  async #isSettled(): Promise<boolean> {
+    const looks = await Promise.all(
+      this.#processes.map((one) =>
+        one.ask<{ isWhole: boolean; served: number[] }>("look", this.#count, PARTITIONS),
+      ),
+    );
+    const served = new Set(looks.flatMap((one) => one.served));
+    return looks.every(({ isWhole }) => isWhole) && served.size === PARTITIONS;
+  }
 
-async function measureShape(
-  { count, partitions }: (typeof SHAPES)[number],
-  scale: Scale,
-  report: Report,
-): Promise<void> {
-  const registry = new MemoryRegistry();
-  const others = new Others(registry, count, partitions);
-  const node = nameOf(0);
-  const options = { clock: new SystemClock(), address: "http://a:7070", version: "1", host: HOST };
-  const ownership = new Ownership({ ...options, registry, node, incarnation: "1", partitions });
-  for (let i = 1; i < count; i++) await others.beat();
-  await ownership.start();
-  const beats = Math.max(count, scale.size(BEATS));
-  await microsOf(beats, others);
-  const micros = await repeat(scale.runs, () => microsOf(beats, others));
-  ownership.stop();
-  const name = `${count} nodes, ${partitions} partitions`;
-  const one = figureOf(`${name}: a beat heard`, "µs", micros, {
-    nodes: count,
-    partitions,
-    beatsPerRun: beats,
-    registry: "in memory, the writing of the beat included",
-  });
-  report(one);
-  const beatsPerSecond = BEATS_PER_SECOND * (count - 1);
-  report({
-    metric: `${name}: all beats heard`,
-    value: rounded((one.value * beatsPerSecond) / 1e6),
-    unit: "of a core",
-    conditions: { ...one.conditions, beatsPerSecond },
-  });
+  async close(): Promise<void> {
+    for (const process of this.#processes) await process[Symbol.asyncDispose]();
+  }
 }
 
 async function measure(scale: Scale, report: Report): Promise<void> {
-  for (const shape of SHAPES) await measureShape(shape, scale, report);
+  const servers = await NatsServers.start();
+  const nodes = new SimulatedNodes();
+  try {
+    const connection = await connectNats(servers.urls);
+    const registry = await NatsRegistry.open({ connection, bucket: CLUSTER, create: true });
+    await createCluster(registry, { name: CLUSTER, partitions: PARTITIONS });
+    await connection.close();
+    for (const count of NODES) {
+      await nodes.grow(servers.urls, count);
+      await nodes.settled();
+      const shares = await repeat(scale.runs, async () => {
+        const before = cpuMicrosOf(servers.pids);
+        await setTimeout(STRETCH_MS);
+        return (cpuMicrosOf(servers.pids) - before) / (STRETCH_MS * 1000);
+      });
+      // No node was given up meanwhile.
+      await nodes.settled();
+      const conditions = { nodes: count, partitions: PARTITIONS, natsServers: 1, copies: 1 };
+      const name = `${count} nodes without jobs: one nats-server`;
+      report(figureOf(name, "of a core", shares, { ...conditions, stretchMs: STRETCH_MS }));
+    }
+  } finally {
+    await nodes.close();
+    await servers.stop();
+  }
 }
 
 export const beatsGroups: readonly Group[] = [{ name: "beats", run: measure }];

@@ -7,16 +7,18 @@ import { forwardingGroups } from "./forwarding.ts";
 import { gateGroups } from "./gate.ts";
 import { idleGroups } from "./idle.ts";
 import { lifecycleGroups } from "./lifecycle.ts";
-import { registryGroups } from "./registry.ts";
+import { spreadGroups } from "./spread.ts";
+import { takeoverGroups } from "./takeover.ts";
 
 export const clusterBench: Bench = {
   name: "cluster",
   groups: [
     ...lifecycleGroups,
+    ...spreadGroups,
     ...forwardingGroups,
     ...gateGroups,
     ...idleGroups,
     ...beatsGroups,
-    ...registryGroups,
+    ...takeoverGroups,
   ],
 };

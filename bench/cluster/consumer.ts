@@ -6,6 +6,12 @@ import { BATCH_JOBS, BULKS_IN_FLIGHT, QUEUE } from "./load.ts";
 
 // No batch waits for the worker.
 const CONCURRENCY = BULKS_IN_FLIGHT * BATCH_JOBS;
+
+interface ConsumerOptions {
+  // Results that are kept for a look at the history.
+  readonly results?: number;
+  readonly concurrency?: number;
+}
 const LOOKS_IN_FLIGHT = 100;
 
 let sluice: Sluice;
@@ -13,8 +19,8 @@ const ids: string[] = [];
 let left = 0;
 let run = Promise.withResolvers<void>();
 
-function work(queue: Queue<Uint8Array>): void {
-  const worker = queue.work(({ id }) => void ids.push(id), { concurrency: CONCURRENCY });
+function work(queue: Queue<Uint8Array>, concurrency: number): void {
+  const worker = queue.work(({ id }) => void ids.push(id), { concurrency });
   worker.on("finished", () => {
     if (--left === 0) run.resolve();
   });
@@ -24,11 +30,14 @@ function work(queue: Queue<Uint8Array>): void {
 }
 
 answer({
-  async open(urls: string | string[], names: readonly string[], results?: number) {
+  async open(urls: string | string[], names: readonly string[], options: ConsumerOptions = {}) {
+    const { results, concurrency = CONCURRENCY } = options;
     await sluice?.close();
     sluice = await Sluice.connect(urls, { client: "consumer" });
     const more = results === undefined ? {} : { results: { jobs: results, ttl: "1h" } as const };
-    for (const name of names) work(await sluice.queue<Uint8Array>(name, { ...QUEUE, ...more }));
+    for (const name of names) {
+      work(await sluice.queue<Uint8Array>(name, { ...QUEUE, ...more }), concurrency);
+    }
   },
 
   // Answers when this many more jobs are finished for good.

@@ -1,4 +1,4 @@
-// Processor time of processes that cannot be asked, as the kernel counts it.
+// Processor time and memory of processes that cannot report them, as the kernel counts them.
 
 import { readFileSync } from "node:fs";
 
@@ -17,4 +17,12 @@ function ticksOf(pid: number): number {
   // The name may hold anything, a bracket too.
   const fields = line.slice(line.lastIndexOf(")") + 2).split(" ");
   return Number(fields[USER_FIELD]) + Number(fields[USER_FIELD + 1]);
+}
+
+const PAGE_BYTES = 4096;
+
+// What a process has in memory.
+export function rssBytesOf(pid: number): number {
+  const [, pages] = readFileSync(`/proc/${pid}/statm`, "latin1").split(" ");
+  return Number(pages) * PAGE_BYTES;
 }

@@ -61,7 +61,7 @@ async function measureOnce(nodes: Nodes, queues: string[], seconds: number): Pro
   await using team = new Team(nodes);
   await team.producer.ask("open", nodes.urls, queues);
   await team.producer.ask("setGate", GATE, RATE, BURST);
-  await team.consumer.ask("open", nodes.urls, queues, RESULTS);
+  await team.consumer.ask("open", nodes.urls, queues, { results: RESULTS });
   const { ids, nodesMicros, natsMicros } = await team.run(RATE * seconds, "bulk", GATED);
   const times = await team.consumer.ask<number[]>("dispatchedAt", ids);
   if (times.length < ids.length) throw new Error("the histories do not tell of all jobs");

@@ -62,7 +62,7 @@ async function measureRound(nodes: Nodes, plain: Team, scale: Scale, results: Re
   results.note("plain JetStream, publish + pull + ack", "plain", 0, jobs.singles, run);
 }
 
-async function openPlain(nodes: Nodes): Promise<Team> {
+export async function openPlain(nodes: Nodes): Promise<Team> {
   const team = new Team(nodes, "plain-");
   const streams = Array.from({ length: nodes.partitions }, (_, i) => `plain-${i}`);
   await team.consumer.ask("open", nodes.nats.urls, streams, nodes.nats.count);

@@ -4,6 +4,7 @@ export const PAYLOAD_BYTES = 512;
 export const BATCH_JOBS = 1000;
 export const BULKS_IN_FLIGHT = 12;
 export const SINGLES_IN_FLIGHT = 1000;
+export const LANES = 64;
 
 export const QUEUE = {
   codec: "bytes",

@@ -5,6 +5,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { createNatsCluster } from "@sluice/cluster/nats";
 import { homeOfQueue } from "@sluice/cluster/router";
 import { NatsServers } from "@sluice/log/testing";
 import type { ClusterStatus } from "@sluice/protocol";
@@ -24,6 +25,8 @@ export class Nodes implements AsyncDisposable {
   readonly nats: NatsServers;
   readonly partitions: number;
   readonly #nodes: Node[] = [];
+  // Of two nodes with one name only one lives.
+  #started = 0;
   readonly #kill = (): void => {
     for (const { child } of this.#nodes) child.kill("SIGKILL");
   };
@@ -36,6 +39,7 @@ export class Nodes implements AsyncDisposable {
 
   static async start(count: number, partitions = 12): Promise<Nodes> {
     const nats = await NatsServers.start({ count: NATS_SERVERS });
+    await createNatsCluster({ nats: { servers: nats.urls }, partitions });
     const nodes = new Nodes(nats, partitions);
     try {
       await nodes.resize(count);
@@ -70,13 +74,26 @@ export class Nodes implements AsyncDisposable {
     await this.#settled();
   }
 
+  // Of the nodes that are not at this address.
+  pidsBut(address: string): number[] {
+    return this.#nodes.filter((node) => node.address !== address).map(({ child }) => child.pid!);
+  }
+
+  async kill(address: string): Promise<void> {
+    const at = this.#nodes.findIndex((node) => node.address === address);
+    const [node] = this.#nodes.splice(at, 1);
+    const ended = once(node!.child, "exit");
+    node!.child.kill("SIGKILL");
+    await ended;
+  }
+
   status(index = 0): Promise<ClusterStatus> {
     return fetch(`${this.#nodes[index]!.address}/v1/cluster`, {
       signal: AbortSignal.timeout(5_000),
     }).then((answer) => answer.json() as Promise<ClusterStatus>);
   }
 
-  // The address of a partition's owner, and that of somebody else.
+  // The address of a partition's owner, and that of another node.
   async ownerOf(partition: number): Promise<{ owner: string; other: string }> {
     const { partitions } = await this.status();
     const owner = partitions[partition]!.address!;
@@ -99,11 +116,11 @@ export class Nodes implements AsyncDisposable {
   }
 
   async #startOne(): Promise<void> {
-    const name = String.fromCharCode("a".charCodeAt(0) + this.#nodes.length);
+    const name = String.fromCharCode("a".charCodeAt(0) + this.#started++);
     const servers = this.nats.urls.map((url) => new URL(url).host).join(",");
     const words = [
       ...["serve", "--json", "--cluster", `nats://${servers}`, "--node", name, "--port", "0"],
-      ...["--partitions", String(this.partitions), "--log-level", "error"],
+      ...["--log-level", "error"],
     ];
     const child = spawn(process.execPath, [MAIN, ...words], {
       stdio: ["ignore", "pipe", "inherit"],

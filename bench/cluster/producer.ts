@@ -1,6 +1,6 @@
 // Adds jobs to a cluster from a process of its own.
 
-import { type JobOptions, type Queue, Sluice, SluiceError } from "sluice";
+import { type JobOptions, type Queue, type QueueOptions, Sluice, SluiceError } from "sluice";
 import { answer } from "../answer.ts";
 import { keepInFlight } from "../embedded/load.ts";
 import { percentileOf } from "../percentile.ts";
@@ -15,8 +15,16 @@ let at = 0;
 
 const nextQueue = (): Queue<Uint8Array> => queues[at++ % queues.length]!;
 
-async function addBatch(options: JobOptions): Promise<void> {
-  const items = Array.from({ length: BATCH_JOBS }, () => ({ payload, ...options }));
+interface BulkOptions extends JobOptions {
+  // Jobs go to so many lanes in turn.
+  lanes?: number;
+}
+
+async function addBatch({ lanes, ...options }: BulkOptions): Promise<void> {
+  const items = Array.from({ length: BATCH_JOBS }, (_, i) => {
+    const lane = lanes === undefined ? {} : { fairnessKey: `lane-${i % lanes}` };
+    return { payload, ...options, ...lane };
+  });
   for (const job of await nextQueue().addBulk(items)) {
     if (job instanceof SluiceError) throw job;
     ids.push(job.id);
@@ -33,13 +41,14 @@ const CALLS = {
 };
 
 answer({
-  async open(urls: string | string[], names: readonly string[]) {
+  async open(urls: string | string[], names: readonly string[], more: QueueOptions = {}) {
     await sluice?.close();
     sluice = await Sluice.connect(urls, { client: "producer" });
-    queues = await Promise.all(names.map((name) => sluice.queue<Uint8Array>(name, QUEUE)));
+    const options = { ...QUEUE, ...more };
+    queues = await Promise.all(names.map((name) => sluice.queue<Uint8Array>(name, options)));
   },
 
-  bulk: (jobs: number, options: JobOptions = {}) =>
+  bulk: (jobs: number, options: BulkOptions = {}) =>
     keepInFlight(BULKS_IN_FLIGHT, jobs / BATCH_JOBS, () => addBatch(options)),
 
   singles: (jobs: number) => keepInFlight(SINGLES_IN_FLIGHT, jobs, addOne),

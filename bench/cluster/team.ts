@@ -11,6 +11,7 @@ export interface Run {
   readonly perSecond: number;
   // Processor time for a job: of all nodes, of all nats-servers, of producer and consumer.
   readonly nodesMicros: number;
+  readonly busiestMicros: number;
   readonly natsMicros: number;
   readonly clientsMicros: number;
 }
@@ -33,20 +34,28 @@ export class Team implements AsyncDisposable {
     const before = this.#cpu();
     const finished = this.consumer.ask("finish", jobs);
     const from = performance.now();
-    await Promise.all([this.producer.ask(question, jobs, options), finished]);
+    const added = this.producer.ask(question, jobs, options);
+    // The first failure is reported. The other call ends with its process.
+    for (const each of [added, finished]) each.catch(() => {});
+    await Promise.all([added, finished]);
     const ms = performance.now() - from;
     const after = this.#cpu();
-    const [nodesMicros = 0, natsMicros = 0, clientsMicros = 0] = after.map(
+    const [natsMicros = 0, clientsMicros = 0, ...each] = after.map(
       (micros, index) => (micros - before[index]!) / jobs,
     );
+    const nodesMicros = each.reduce((sum, micros) => sum + micros, 0);
+    const busiestMicros = Math.max(0, ...each);
     const ids = await this.producer.ask<string[]>("ids");
     expectSame(ids, await this.consumer.ask<string[]>("ids"));
-    return { ids, perSecond: (jobs * 1000) / ms, nodesMicros, natsMicros, clientsMicros };
+    const perSecond = (jobs * 1000) / ms;
+    return { ids, perSecond, nodesMicros, busiestMicros, natsMicros, clientsMicros };
   }
 
+  // Of the nats-servers, of producer and consumer, and of each node.
   #cpu(): number[] {
     const { pids, nats } = this.#nodes;
-    return [pids, nats.pids, [this.producer.pid, this.consumer.pid]].map(cpuMicrosOf);
+    const clients = [this.producer.pid, this.consumer.pid];
+    return [nats.pids, clients, ...pids.map((pid) => [pid])].map(cpuMicrosOf);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

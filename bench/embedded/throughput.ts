@@ -69,10 +69,16 @@ async function measureSingles(scale: Scale, durability: Durability, report: Repo
   for (const { name, inFlight, jobs } of SINGLES) {
     const jobsPerRun = scale.size(jobs);
     await load.singles(jobsPerRun, inFlight);
-    const speeds = await repeat(scale.runs, () => load.singles(jobsPerRun, inFlight));
+    const cpuMicros: number[] = [];
+    const speeds = await repeat(scale.runs, async () => {
+      const speed = await load.singles(jobsPerRun, inFlight);
+      cpuMicros.push(load.cpuMicrosPerJob);
+      return speed;
+    });
     highest = Math.max(highest, spreadOf(speeds).median);
     const metric = `add + work + ack, ${durability}, ${name} in flight`;
-    report(figureOf(metric, "jobs/s", speeds, { ...conditions, jobsPerRun }));
+    const cpuMicrosPerJob = rounded(spreadOf(cpuMicros).median);
+    report(figureOf(metric, "jobs/s", speeds, { ...conditions, jobsPerRun, cpuMicrosPerJob }));
   }
   const half = { load, scale, perSecond: highest / 2 };
   for (const figure of await openLoopFigures(half, durability, conditions)) report(figure);

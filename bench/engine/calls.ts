@@ -122,7 +122,7 @@ export class GcPauses {
     return sum;
   }
 
-  // The pauses are told some turns of the event loop later.
+  // The observer reports pauses some turns of the event loop later.
   async stop(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 20));
     this.#take(this.#observer.takeRecords());

@@ -1,5 +1,5 @@
 // The load that most figures share: batches of jobs for many lanes are added, taken and finished,
-// beside a backlog that stands. Only the engine's calls are timed: making the jobs is not its work.
+// next to a constant backlog. Only the engine's calls are timed: making the jobs is not its work.
 
 import { Engine, type Fact, type JobSpec, type Lease } from "@sluice/engine";
 import { letterQueueConfig, parseQueue, type QueueOptions } from "@sluice/protocol";
@@ -22,7 +22,7 @@ const WARM_UP_JOBS = 500_000;
 const STRIDES = [618_033_987, 754_877_667, 569_840_291, 819_172_513];
 
 // Jobs of a power of ten of lanes, every lane once a cycle and in another order in each cycle. Keys
-// are decoded anew for each job, as they are when they come from a socket.
+// are decoded again for each job, as they are when they come from a socket.
 export class EngineJobs {
   readonly #specs: JobSpec[] = [];
   readonly #keys: Buffer;
@@ -42,7 +42,7 @@ export class EngineJobs {
     for (let i = 0; i < BATCH_JOBS; i++) this.#specs.push({ fairnessKey: "", gates });
   }
 
-  // The same array each time, filled anew.
+  // Returns the same array each time, filled with new keys.
   next(): readonly JobSpec[] {
     for (const spec of this.#specs) {
       const at = this.#nextLane() * KEY_BYTES;
@@ -66,7 +66,7 @@ export interface LoadOptions {
   readonly lanes: number;
   readonly isGated: boolean;
   readonly fairness?: boolean;
-  // The facts of each call are taken out after it, as a broker does.
+  // The facts are taken out after each batch of calls, as a broker does.
   readonly tellsFacts?: boolean;
   // Jobs in the backlog; default a couple in each lane.
   readonly backlog?: number;
@@ -114,10 +114,8 @@ export class EngineLoad {
     this.#drain();
     const leases = take(engine, now);
     this.#drain();
-    for (const { id, lease } of leases) {
-      engine.ack(id, lease, now);
-      this.#drain();
-    }
+    for (const { id, lease } of leases) engine.ack(id, lease, now);
+    this.#drain();
     const ms = performance.now() - from;
     expectCount("jobs leased", leases.length, BATCH_JOBS);
     return ms;

@@ -1,5 +1,5 @@
-// What a waiting job and a lane take. The process is asked (RSS), not the engine: what the engine
-// says of itself stands in the conditions beside it.
+// What a waiting job and a lane take. Measures the process (RSS), not the engine. The engine's own
+// figure is in the conditions next to it.
 
 import type { Engine } from "@sluice/engine";
 import type { Figure, Group, Scale } from "../figure.ts";

@@ -73,7 +73,7 @@ async function measure(shock: Shock, scale: Scale): Promise<Figure[]> {
   for (let run = 0; run < scale.runs; run++) {
     const strike = shock.prepare(size, scale);
     globalThis.gc?.();
-    // The collection just asked for is told before the pauses are watched.
+    // The collection just requested is reported before the pauses are observed.
     await setImmediate();
     const timed = { calls: new Calls(), gc: new GcPauses() };
     strike(timed.calls);

@@ -51,7 +51,7 @@ async function enqueueAndDispatch(jobs: number, lanes: number): Promise<Run> {
   const source = new EngineJobs(lanes, GATE);
   const calls = new Calls();
   const gc = new GcPauses();
-  // What came before is collected and told before the first turn is timed.
+  // Earlier garbage collections are reported before the first turn is timed.
   await setImmediate();
   let turnAt = performance.now();
   let stallMs = 0;

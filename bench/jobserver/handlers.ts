@@ -1,23 +1,27 @@
-// Handlers of the server under load: one that notes how long its job waited, one that tells.
+// Handlers of the server under load: one that notes how long its job waited, and one that computes.
 
-const waits: Record<string, number[]> = { preferred: [], other: [] };
+import { appendFileSync } from "node:fs";
+import { join } from "node:path";
+import { threadId } from "node:worker_threads";
+
+const WRITE_EVERY_MS = 50;
+let lines: string[] = [];
+
+function write(): void {
+  if (lines.length === 0) return;
+  appendFileSync(join(process.env.WAITS!, `${process.pid}-${threadId}`), lines.join(""));
+  lines = [];
+}
 
 export default {
   stamp: (args: unknown): void => {
     const { group, dueAt } = args as { group: string; dueAt: number };
-    waits[group]!.push(Date.now() - dueAt);
+    if (lines.length === 0) setTimeout(write, WRITE_EVERY_MS);
+    lines.push(`${group} ${Date.now() - dueAt}\n`);
   },
-  tell: (): unknown => {
-    const told = structuredClone(waits);
-    for (const list of Object.values(waits)) list.length = 0;
-    return Object.fromEntries(
-      Object.entries(told).map(([group, list]) => [group, summaryOf(list)]),
-    );
+  spin: (args: unknown): void => {
+    const until = Date.now() + (args as { ms: number }).ms;
+    while (Date.now() < until);
   },
+  nothing: (): void => {},
 };
-
-function summaryOf(list: readonly number[]): { count: number; p50: number; p99: number } {
-  const sorted = [...list].sort((a, b) => a - b);
-  const at = (share: number): number => sorted[Math.ceil(sorted.length * share) - 1] ?? 0;
-  return { count: sorted.length, p50: at(0.5), p99: at(0.99) };
-}

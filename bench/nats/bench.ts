@@ -112,6 +112,47 @@ function figuresOf(count: number, { rates, ratios, replays, ours, plain }: Measu
   ];
 }
 
+/** What `sync_interval: always` costs: the same log on servers that sync each message, in turns. */
+const syncGroup: Group = {
+  name: "sync",
+  run: async (scale) => {
+    const lazy = await NatsServers.start({ count: 3 });
+    const synced = await NatsServers.start({ count: 3, syncInterval: "always" });
+    try {
+      const rates: number[][] = [[], []];
+      const times: number[][] = [[], []];
+      const connections = await Promise.all([lazy, synced].map(({ urls }) => connectNats(urls)));
+      for (let run = 0; run < scale.runs; run++) {
+        for (const [i, connection] of connections.entries()) {
+          const log = await openLog(connection, `log-${run}`);
+          const append: Append = (facts) => log.append(facts);
+          rates[i]!.push(await throughputOf(append, scale.size(BATCHES), IN_FLIGHT));
+          times[i]!.push(...(await latenciesOf(append, scale.size(ALONE))));
+          await log.close();
+        }
+      }
+      await Promise.all(connections.map((connection) => connection.close()));
+      const ratios = rates[1]!.map((rate, i) => rate / rates[0]![i]!);
+      const conditions = { servers: 3, batchBytes: BATCH_BYTES };
+      const median = (of: number[]): number => rounded(percentileOf(of, 0.5));
+      return [
+        figureOf("throughput, synced by not", "ratio", ratios, {
+          ...conditions,
+          inFlight: IN_FLIGHT,
+        }),
+        {
+          metric: "median of one synced append at a time",
+          unit: "ms",
+          value: median(times[1]!),
+          conditions: { ...conditions, notSynced: median(times[0]!) },
+        },
+      ];
+    } finally {
+      await Promise.all([lazy.stop(), synced.stop()]);
+    }
+  },
+};
+
 const groupOf = (count: number): Group => ({
   name: `${count} ${count === 1 ? "server" : "servers"}`,
   run: async (scale) => {
@@ -124,4 +165,4 @@ const groupOf = (count: number): Group => ({
   },
 });
 
-export const natsBench: Bench = { name: "nats", groups: [groupOf(1), groupOf(3)] };
+export const natsBench: Bench = { name: "nats", groups: [groupOf(1), groupOf(3), syncGroup] };

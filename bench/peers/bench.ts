@@ -27,7 +27,7 @@ export const peersBench: Bench = {
   finish: (end) => {
     if (!end.writesDocs) return;
     writePage(end);
-    // The page has it all: the next one begins anew.
+    // The page has all figures, so the next run starts from the beginning.
     if (end.scale.name === "full" && end.isWhole) StateFile.forget(statePath());
   },
 };

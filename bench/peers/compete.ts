@@ -1,4 +1,4 @@
-// All systems at one kind of work: opened, measured in turns, and told.
+// Opens all systems for one kind of work, measures them in turns, and reports the figures.
 
 import { execFile, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -47,7 +47,7 @@ export function groupOf(competition: Competition): Group {
     name,
     async run(scale, report, progress) {
       using scratch = new Scratch();
-      // Servers run as somebody else, each in a directory of its own below.
+      // Servers run as another user, each in a directory of its own below this one.
       chmodSync(scratch.dir, 0o711);
       warnOfSpace(competition.diskBytes?.(scale) ?? 0, scratch);
       // A listener for the end of each of their processes.
@@ -62,7 +62,7 @@ export function groupOf(competition: Competition): Group {
       });
       outcomes.push(...absent(competition.mode));
       for (const metric of metrics) {
-        // Measured of nobody in this mode.
+        // No system was measured for this metric in this mode.
         if (!outcomes.some(({ samples }) => samples[0]?.[metric.key] !== undefined)) continue;
         for (const figure of figuresOf(metric, outcomes)) {
           report({ ...figure, conditions: { ...figure.conditions, disk: scratch.disk } });
@@ -72,14 +72,15 @@ export function groupOf(competition: Competition): Group {
   };
 }
 
-// A disk that is full in the middle of a run fails whoever writes then, and not who filled it.
+// If the disk fills up during a run, the system that writes at that moment fails, not the one that
+// filled it.
 function warnOfSpace(bytes: number, { freeBytes, disk }: Scratch): void {
   if (freeBytes >= bytes) return;
   const [need, free] = [bytes, freeBytes].map((value) => (value / 1e9).toFixed(0));
   console.error(`This may need ${need} GB, and ${free} GB are free: ${disk}.`);
 }
 
-// Who has no such mode is told all the same.
+// Systems without this mode are reported too.
 function absent(mode: Mode): Outcome[] {
   return SYSTEMS.filter(({ modes }) => modes[mode] === undefined).map(({ name, lacks }) => ({
     name,

@@ -73,7 +73,7 @@ function expect(count: number): void {
   begunAt = [];
   fetchedEarly = 0;
   ended = Promise.withResolvers();
-  // Whoever asks later must hear of it then.
+  // A rejection is reported to the code that awaits this promise later.
   ended.promise.catch(() => undefined);
 }
 

@@ -17,7 +17,7 @@ export interface Unpacked {
   readonly env: NodeJS.ProcessEnv;
 }
 
-// Servers run as somebody who may not read the home of root.
+// Servers run as a user who may not read the home of root.
 export function cacheDir(): string {
   const own = process.env.SLUICE_BENCH_CACHE;
   const home = process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache");

@@ -33,8 +33,8 @@ export class Delivered {
     }
   }
 
-  // What is wrong with what was delivered so far; undefined when nothing is. Of a part of the jobs
-  // none may be missing that nobody has taken yet.
+  // What is wrong with what was delivered so far; undefined when nothing is. If only a part of the
+  // jobs is consumed, jobs that were not delivered do not count as missing.
   fault(isWhole: boolean): string | undefined {
     const missing = isWhole ? this.#times.length - this.#distinct : 0;
     const faults = [

@@ -37,7 +37,7 @@ test("ratios stand before absolute figures", () => {
   assert.ok(section.includes("| BullMQ | **12 ×** (1 – 2) | 100 jobs/s (1 – 2) | BullMQ syncs |"));
 });
 
-test("a row in which Sluice is behind says so", () => {
+test("reports a row in which Sluice is behind", () => {
   const section = page(ratio("drain", "BullMQ", 0.5, { isBehind: true }));
   assert.ok(
     section.includes("Of 1 comparisons Sluice is ahead in every run of 0, behind in every\n"),
@@ -46,7 +46,7 @@ test("a row in which Sluice is behind says so", () => {
   assert.ok(section.includes("medians:\n\n- drain: Sluice against BullMQ: 0.5 ×\n"));
 });
 
-test("ahead but short of the target is told too", () => {
+test("reports a figure that is ahead but short of the target", () => {
   const section = page(ratio("drain", "BullMQ", 4));
   assert.ok(section.includes("- drain: Sluice against BullMQ: 4 × (meant: ≥ 10)"));
 });
@@ -56,14 +56,14 @@ test("a peer that could not be measured is in the table, with the reason", () =>
   assert.ok(section.includes("| BullMQ |  | not measured: no package | BullMQ syncs |"));
 });
 
-test("behind by the medians and not in every run is told as such", () => {
+test("reports a figure that is behind by the medians, but not in every run", () => {
   const more = { isBehind: true, standing: "within" };
   const section = page(ratio("drain", "BullMQ", 0.9, more));
   assert.ok(section.includes("run of 0, and in 1 the runs do not agree"));
   assert.ok(section.includes("against BullMQ: 0.9 ×, within the spread (1 – 2)"));
 });
 
-test("a figure of Sluice's own that falls short is told too", () => {
+test("reports Sluice's own figures that fall short", () => {
   const short = { ...absolute("drain", "Sluice", 5), target: { atLeast: 100 } };
   const section = page(short, absolute("produce", "Sluice", 5));
   assert.ok(section.includes("Short of what Sluice means to be:\n\n- drain: Sluice: 5 jobs/s"));
@@ -76,12 +76,12 @@ test("a difference has a sign and no times", () => {
   assert.ok(section.includes("| BullMQ | **+7 jobs** (1 – 2) |"));
 });
 
-test("what was done stands below the headline of its row", () => {
+test("the work is described below the headline of its row", () => {
   const section = page(absolute("drain", "Sluice", 1, { work: "20 handlers of 5 ms" }));
   assert.ok(section.includes("### Drain\n\n20 handlers of 5 ms.\n"));
 });
 
-test("what peers do beyond Sluice is told, and versions stand once", () => {
+test("lists what peers do beyond Sluice, and each version once", () => {
   const more = { version: "bullmq 6" };
   const section = page(
     absolute("drain", "BullMQ", 1, more),
@@ -92,7 +92,7 @@ test("what peers do beyond Sluice is told, and versions stand once", () => {
   assert.equal(section.split("bullmq 6").length, 2);
 });
 
-test("a section is written anew and the others stay", () => {
+test("a section is replaced and the others stay", () => {
   const first = withSection(undefined, "one");
   const more = `${first}\n## Another\n`;
   const second = withSection(more, "two");

@@ -1,4 +1,4 @@
-// The section of docs/benchmarks.md: how Sluice stands first, what each did second, under which
+// The section of docs/benchmarks.md: first how Sluice compares, then what each did, under which
 // conditions, and what each of them does that Sluice does not. Written by the bench alone.
 
 import { type Conditions, type Figure, reachesTarget } from "../figure.ts";

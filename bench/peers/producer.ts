@@ -51,8 +51,8 @@ async function singles(first: number, count: number, restMs: number): Promise<vo
   }
 }
 
-// Nobody waits for an add before the next one is due; what is due at the same time is handed over
-// together. All tenants but 0 have a job in turns.
+// The next add does not wait for the previous one. Jobs that are due at the same time are added
+// together. All tenants but 0 get a job in turn.
 async function paced({ first, count, perSecond, tenants }: Paced): Promise<void> {
   const gapMs = 1000 / perSecond;
   const beginAt = now();

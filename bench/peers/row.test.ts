@@ -18,7 +18,7 @@ test("a ratio is that of the medians, and its spread that of the rounds", () => 
   assert.equal(ratio?.conditions.max, 4.5);
 });
 
-test("ahead or behind is who is so in every round", () => {
+test("a system is ahead or behind only if it is in every round", () => {
   const standing = (...speeds: number[]): unknown =>
     figuresOf(SPEED, [outcome("Sluice", ...speeds), outcome("B", 10, 10)])[0]?.conditions.standing;
   assert.equal(standing(11, 12), "ahead");
@@ -26,7 +26,7 @@ test("ahead or behind is who is so in every round", () => {
   assert.equal(standing(9, 8), "behind");
 });
 
-test("where nothing at all is a figure too, the difference is told", () => {
+test("reports the difference if a figure can be 0", () => {
   const metric = { ...SPEED, unit: "jobs", better: "less", compare: "difference" } as const;
   const [some] = figuresOf(metric, [outcome("Sluice", 5), outcome("B", 0)]);
   assert.deepEqual([some?.value, some?.unit], [-5, "jobs"]);
@@ -36,13 +36,13 @@ test("where nothing at all is a figure too, the difference is told", () => {
   assert.deepEqual([none?.value, none?.conditions.standing], [0, "within"]);
 });
 
-test("Sluice is known by its name, wherever it stands", () => {
+test("Sluice is recognised by its name, at any position", () => {
   const [ratio] = figuresOf(SPEED, [outcome("B", 1), outcome("Sluice", 2)]);
   assert.equal(ratio?.metric, "drain: Sluice against B");
   assert.equal(ratio?.value, 2);
 });
 
-test("who has no such figure is in the row, with the reason", () => {
+test("a system without this figure is in the row, with the reason", () => {
   const metric = { ...SPEED, missing: { B: "it knows no rates" } };
   const bare = { ...outcome("B"), samples: [{ other: 1 }] };
   const figures = figuresOf(metric, [outcome("Sluice", 1), bare]);
@@ -50,7 +50,7 @@ test("who has no such figure is in the row, with the reason", () => {
   assert.equal(figures[1]?.conditions.notMeasured, "it knows no rates");
 });
 
-test("where less is better, half of the time is twice as good", () => {
+test("if less is better, half of the time is twice as good", () => {
   const metric = { ...SPEED, better: "less" } as const;
   const [ratio] = figuresOf(metric, [outcome("Sluice", 1), outcome("B", 2)]);
   assert.equal(ratio?.value, 2);
@@ -63,7 +63,7 @@ test("a row says whether it is behind", () => {
   assert.equal(ahead?.conditions.isBehind, false);
 });
 
-test("who could not be measured has no ratio and a figure that says why", () => {
+test("a system that was not measured has no ratio, and a figure with the reason", () => {
   const failed = { ...outcome("B"), failure: "no such package\nat line 1" };
   const figures = figuresOf(SPEED, [outcome("Sluice", 1), failed]);
   assert.deepEqual(
@@ -74,7 +74,7 @@ test("who could not be measured has no ratio and a figure that says why", () => 
   assert.equal(figures[1]?.conditions.notMeasured, "no such package");
 });
 
-test("a reference is told and not competed with", () => {
+test("a reference is reported and not compared", () => {
   const bare = { ...outcome("a bare sync", 9), isReference: true };
   const figures = figuresOf(SPEED, [outcome("Sluice", 1), bare]);
   assert.deepEqual(

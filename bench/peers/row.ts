@@ -1,4 +1,4 @@
-// Figures of one row of the comparison: how Sluice stands against each first, what each did second.
+// Figures of one row of the comparison: first Sluice compared with each, then what each did.
 
 import type { Conditions, Figure, Target } from "../figure.ts";
 import { rounded, type Spread, spreadConditions, spreadOf } from "../spread.ts";

@@ -1,5 +1,5 @@
-// A server in a process of its own: unprivileged, on loopback, in a directory of its own, and gone
-// when whoever started it is gone, whatever ended that.
+// A server in a process of its own: unprivileged, on loopback, in a directory of its own. It ends
+// when the process that started it ends, for whatever reason.
 
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -24,7 +24,7 @@ export interface ServerCommand {
   // What it writes when it is ready, or the port that it then listens to.
   readonly ready: RegExp | number;
   readonly stopSignal?: NodeJS.Signals;
-  // Runs as whoever runs the bench: others might not be allowed to read the repository.
+  // Runs as the user who runs the bench: other users might not be allowed to read the repository.
   readonly isOurs?: boolean;
 }
 

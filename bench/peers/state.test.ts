@@ -11,7 +11,7 @@ function freshPath(t: TestContext): string {
   return join(dir, "state.json");
 }
 
-test("what was put is there for the next process", (t) => {
+test("the next process reads the stored values", (t) => {
   const path = freshPath(t);
   new StateFile(path, "this machine").put("flood/BullMQ/0", { ms: 12 });
   const next = new StateFile(path, "this machine");
@@ -29,7 +29,7 @@ test("measurements under other conditions are not mixed in", (t) => {
   assert.equal(new StateFile(path, "another one").get("a"), undefined);
 });
 
-test("a damaged file is measured anew", (t) => {
+test("if the file is damaged, everything is measured again", (t) => {
   const path = freshPath(t);
   writeFileSync(path, '{"version":1,"condi');
   const state = new StateFile(path, "this machine");

@@ -1,4 +1,4 @@
-// What a long run has measured so far, on disk: a run that was interrupted goes on where it was.
+// What a long run has measured so far, on disk. An interrupted run continues where it stopped.
 
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 
@@ -55,7 +55,7 @@ function read(path: string): Content | undefined {
   try {
     return JSON.parse(readFileSync(path, "utf8"));
   } catch {
-    // Not a file of ours: everything is measured anew.
+    // Not a state file of this bench: everything is measured again.
     return undefined;
   }
 }

@@ -45,7 +45,7 @@ export interface System extends Words {
   start(dir: string, mode: Mode): Promise<Running>;
 }
 
-// What a client is told when it connects.
+// What a client gets when it connects.
 export interface Place {
   readonly address: string;
   readonly queue: string;

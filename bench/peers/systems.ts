@@ -19,7 +19,7 @@ const POSTGRES_MODES = {
 const IN_CONSUMER = "none of its own: one in the consumer, as its users do (here p-queue's)";
 
 export const SLUICE = "Sluice";
-// Of the rows in which nothing is confirmed before it is on the disk, by whoever can do so.
+// For the rows in which every system that can do so confirms a job only when it is on disk.
 export const SYNCED = "everybody but JetStream syncs";
 
 const NO_RELAXED = "it confirms a persistent message after the sync, and knows nothing between";
@@ -89,8 +89,8 @@ export const SYSTEMS: readonly System[] = [
     name: "NATS JetStream",
     client: "jetstream",
     modes: {
-      sync: "not synced: file storage, publish acks; 2.9 syncs every minute and cannot be told otherwise",
-      relaxed: "file storage, publish acks; synced every minute",
+      sync: "not synced: file storage, publish acks; synced every two minutes",
+      relaxed: "file storage, publish acks; synced every two minutes",
     },
     doesBeyond: "replicas by Raft, subjects with wildcards, replay of streams, clients everywhere",
     fairness: "none: a work queue is FIFO",

@@ -53,7 +53,7 @@ test("runs are interleaved, each round begins one further, and warm-ups come fir
   ]);
 });
 
-test("who fails is out and told, and the others go on", async (t) => {
+test("a system that fails is removed and reported, and the others continue", async (t) => {
   t.mock.method(console, "error", () => undefined);
   const log: string[] = [];
   const run = async (): Promise<never> => {
@@ -66,21 +66,21 @@ test("who fails is out and told, and the others go on", async (t) => {
   assert.equal(log.filter((line) => line === "close a").length, 1);
 });
 
-test("who cannot be started is told too", async (t) => {
+test("reports a system that cannot be started", async (t) => {
   t.mock.method(console, "error", () => undefined);
   const broken = { name: "a", open: () => Promise.reject(new Error("no such package")) };
   const [a] = await takeTurns([broken], OPTIONS);
   assert.equal(a?.failure, "no such package");
 });
 
-test("who hangs is out after its time", async (t) => {
+test("a system that hangs is removed after the time limit", async (t) => {
   t.mock.method(console, "error", () => undefined);
   const run = (): Promise<never> => new Promise(() => undefined);
   const [a] = await takeTurns([entrant("a", [], { run })], { ...OPTIONS, stepMsMax: 20 });
   assert.equal(a?.failure, "not done after 0.02 s");
 });
 
-test("an interrupted run goes on where it was and starts nothing that is done", async (t) => {
+test("an interrupted run continues where it stopped and starts no finished system", async (t) => {
   t.mock.method(console, "error", () => undefined);
   const measurements = memory();
   const options = { ...OPTIONS, measurements };

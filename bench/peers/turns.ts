@@ -1,6 +1,6 @@
 // Measures several systems in turns, A B C, B C A, C A B: what slows the machine down for a while
-// slows all of them, and nobody always follows the same one. A system that fails is out, and told;
-// the others go on.
+// slows all of them, and no system always follows the same one. A system that fails is removed and
+// reported; the others continue.
 
 import { setTimeout } from "node:timers/promises";
 import type { Conditions, Progress } from "../figure.ts";
@@ -10,7 +10,7 @@ import type { Measurements } from "./state.ts";
 export type Sample = Readonly<Record<string, number>>;
 
 export interface Contest extends AsyncDisposable {
-  // What whoever compares figures must know.
+  // What a reader must know to compare the figures.
   readonly conditions: Conditions;
   // Counted nowhere: compilers, caches and pools have seen the work before.
   warmUp(): Promise<void>;
@@ -19,7 +19,7 @@ export interface Contest extends AsyncDisposable {
 
 export interface Entrant {
   readonly name: string;
-  // Nobody competes with it.
+  // It is not compared with Sluice.
   readonly isReference?: boolean;
   open(): Promise<Contest>;
 }

@@ -50,7 +50,7 @@ interface Window {
   readonly untilEnd: number;
 }
 
-// The server writes its profiles when it ends, so all times are told from there.
+// The server writes its profiles when it ends, so all times are measured back from its end.
 async function load(scratch: Scratch, scale: Scale): Promise<Window> {
   const system = SYSTEMS.find(({ name }) => name === SLUICE)!;
   const party = await Party.open(system, "relaxed", scratch, { isLatency: true });

@@ -18,7 +18,7 @@ const PROFILE = {
   timeDeltas: [10, 20, 30, 10, 20],
 };
 
-test("time is told by function, without rest, the most first", () => {
+test("lists time by function, without idle time, the largest first", () => {
   assert.deepEqual(cpuCosts(PROFILE, 100, 0), [
     { what: "writev, called by append (log/src/writer.ts)", amount: 50 },
     { what: "append (log/src/writer.ts)", amount: 10 },
@@ -26,7 +26,7 @@ test("time is told by function, without rest, the most first", () => {
   ]);
 });
 
-test("what lies before and after the work is left out", () => {
+test("leaves out the time before and after the work", () => {
   // Samples end at 1010, 1030, 1060, 1070 and 1090.
   assert.deepEqual(cpuCosts(PROFILE, 50, 20), [
     { what: "writev, called by append (log/src/writer.ts)", amount: 30 },
@@ -34,7 +34,7 @@ test("what lies before and after the work is left out", () => {
   ]);
 });
 
-test("memory is told by who asked for it", () => {
+test("lists memory by the function that allocated it", () => {
   const head = {
     callFrame: frame("(root)"),
     selfSize: 0,

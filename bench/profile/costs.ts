@@ -35,7 +35,7 @@ export interface Cost {
   readonly amount: number;
 }
 
-// Nobody's cost.
+// Idle time is not a cost of any function.
 const IDLE = "(idle)";
 
 // Microseconds by function, the most first, of the samples between two times before the end.
@@ -79,7 +79,7 @@ function namesOf(nodes: readonly CpuNode[]): Map<number, string> {
   return names;
 }
 
-// What is not written in JavaScript has no file: whoever called it tells more.
+// Functions that are not written in JavaScript have no file. Their caller says more.
 function nameOf({ functionName, url }: Frame, caller: string): string {
   const name = functionName === "" ? "(anonymous)" : functionName;
   if (url !== "") return `${name} (${fileOf(url)})`;

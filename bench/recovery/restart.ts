@@ -7,7 +7,7 @@ import { Sluice } from "sluice";
 import type { Restart } from "./waiting.ts";
 
 const [dir, name] = process.argv.slice(2);
-// A parent that is gone wants no figures.
+// If the parent is gone, no process reads the figures, so this one exits.
 const leave = (): never => process.exit(1);
 process.on("disconnect", leave);
 

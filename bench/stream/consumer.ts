@@ -7,20 +7,20 @@ import { BATCH_JOBS, BULKS_IN_FLIGHT, QUEUE } from "./load.ts";
 
 const CONCURRENCY = BULKS_IN_FLIGHT * BATCH_JOBS;
 
-let queue: Queue<Uint8Array>;
-let worker: Worker<Uint8Array, unknown> | undefined;
+// One for each connection.
+let queues: Queue<Uint8Array>[] = [];
 let left = 0;
 let run = Promise.withResolvers<void>();
 let latencies: number[] | undefined;
 
-function work(): void {
-  worker = queue.work(
+function work(queue: Queue<Uint8Array>): Worker<Uint8Array, unknown> {
+  const worker = queue.work(
     ({ payload }) => {
       if (latencies === undefined) return;
       const dueAt = new DataView(payload.buffer, payload.byteOffset).getFloat64(0, true);
       latencies.push(performance.timeOrigin + performance.now() - dueAt);
     },
-    { concurrency: CONCURRENCY },
+    { concurrency: Math.ceil(CONCURRENCY / queues.length) },
   );
   worker.on("finished", () => {
     if (--left === 0) run.resolve();
@@ -28,20 +28,33 @@ function work(): void {
   worker.on("failed", ({ error }) => run.reject(error));
   worker.on("error", ({ error }) => run.reject(error));
   worker.on("lease-lost", ({ error }) => run.reject(error));
+  return worker;
+}
+
+async function finish(jobs: number): Promise<void> {
+  left = jobs;
+  run = Promise.withResolvers();
+  await run.promise;
 }
 
 answer({
-  async open(url: string, works: boolean) {
-    const sluice = await Sluice.connect(url, { client: "consumer" });
-    queue = await sluice.queue<Uint8Array>("jobs", QUEUE);
-    if (works) work();
+  async open(url: string, works: boolean, connections: number) {
+    const all = Array.from({ length: connections }, async () => {
+      const sluice = await Sluice.connect(url, { client: "consumer" });
+      return sluice.queue<Uint8Array>("jobs", QUEUE);
+    });
+    queues = await Promise.all(all);
+    if (works) queues.forEach(work);
   },
 
   // Answers when this many more jobs are finished for good.
-  async finish(jobs: number) {
-    left = jobs;
-    run = Promise.withResolvers();
-    await run.promise;
+  finish,
+
+  // Works until this many jobs are finished, and leaves the others where they are.
+  async finishSome(jobs: number) {
+    const workers = queues.map(work);
+    await finish(jobs);
+    await Promise.all(workers.map((worker) => worker.close()));
   },
 
   async finishTimed(jobs: number, shares: number[]) {

@@ -1,5 +1,5 @@
-// The server over HTTP: how many adds it takes, what it does when far more come than it was told
-// to take, and whether clients that send a byte a second harm the others.
+// The server over HTTP: how many adds it takes, what it does when adds far exceed its limit, and
+// whether clients that send a byte a second harm the others.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";

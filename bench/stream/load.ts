@@ -20,8 +20,10 @@ export interface LoadOptions {
   readonly payloadBytes: number;
   readonly lanes: number;
   readonly durability?: "fsync" | "os";
-  // False: nobody takes the jobs.
+  // False: no worker takes jobs, but for as many as a run adds.
   readonly works?: boolean;
+  // Of the producer and of the consumer each.
+  readonly connections?: number;
 }
 
 export class StreamLoad implements AsyncDisposable {
@@ -38,11 +40,11 @@ export class StreamLoad implements AsyncDisposable {
   }
 
   static async open(options: LoadOptions): Promise<StreamLoad> {
-    const { payloadBytes, lanes, durability = "fsync", works = true } = options;
+    const { payloadBytes, lanes, durability = "fsync", works = true, connections = 1 } = options;
     const load = new StreamLoad(options);
     const url = await load.server.ask<string>("open", load.#scratch.fresh(), durability);
-    await load.producer.ask("open", url, payloadBytes, lanes);
-    await load.consumer.ask("open", url, works);
+    await load.producer.ask("open", url, payloadBytes, lanes, connections);
+    await load.consumer.ask("open", url, works, connections);
     return load;
   }
 
@@ -74,7 +76,8 @@ export class StreamLoad implements AsyncDisposable {
 
   async #timed(jobs: number, question: string, ...args: number[]): Promise<number> {
     await this.#cpu();
-    const finished = this.consumer.ask("finish", jobs);
+    const { works = true } = this.#options;
+    const finished = this.consumer.ask(works ? "finish" : "finishSome", jobs);
     const from = performance.now();
     await Promise.all([this.producer.ask(question, ...args), finished]);
     const ms = performance.now() - from;

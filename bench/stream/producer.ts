@@ -8,10 +8,16 @@ import { BATCH_JOBS, BULKS_IN_FLIGHT, QUEUE } from "./load.ts";
 // Coprime to the powers of ten that count the lanes, and too long a step to be guessed.
 const STRIDE = 618_033_987;
 
-let queue: Queue<Uint8Array>;
+// One for each connection.
+let queues: Queue<Uint8Array>[] = [];
+let calls = 0;
 let payloads: Uint8Array[] = [];
 let keys: string[] = [];
 let at = 0;
+
+function nextQueue(): Queue<Uint8Array> {
+  return queues[calls++ % queues.length]!;
+}
 
 function item(): BulkItem<Uint8Array> {
   at = (at + 1) % (payloads.length * keys.length);
@@ -20,11 +26,11 @@ function item(): BulkItem<Uint8Array> {
 }
 
 async function addBatch(count: number): Promise<void> {
-  const answers = await queue.addBulk(Array.from({ length: count }, item));
+  const answers = await nextQueue().addBulk(Array.from({ length: count }, item));
   for (const outcome of answers) if (outcome instanceof SluiceError) throw outcome;
 }
 
-// Nobody waits for an add before the next one is due; a job carries the time at which it was.
+// The next add does not wait for the previous one. Each job carries the time at which it was due.
 async function openLoop(jobs: number, perSecond: number): Promise<void> {
   const gapMs = 1000 / perSecond;
   const beginAt = performance.now() + gapMs;
@@ -34,7 +40,7 @@ async function openLoop(jobs: number, perSecond: number): Promise<void> {
     for (; sent < due; sent++) {
       const payload = Buffer.from(payloads[sent % payloads.length]!);
       payload.writeDoubleLE(performance.timeOrigin + beginAt + sent * gapMs, 0);
-      adds.push(queue.add(payload, { fairnessKey: keys[sent % keys.length]! }));
+      adds.push(nextQueue().add(payload, { fairnessKey: keys[sent % keys.length]! }));
     }
     // A turn's adds travel together; a producer that never rests would take the server's processor.
     await new Promise((resolve) => setTimeout(resolve, 1));
@@ -43,9 +49,12 @@ async function openLoop(jobs: number, perSecond: number): Promise<void> {
 }
 
 answer({
-  async open(url: string, payloadBytes: number, lanes: number) {
-    const sluice = await Sluice.connect(url, { client: "producer" });
-    queue = await sluice.queue<Uint8Array>("jobs", QUEUE);
+  async open(url: string, payloadBytes: number, lanes: number, connections: number) {
+    const all = Array.from({ length: connections }, async () => {
+      const sluice = await Sluice.connect(url, { client: "producer" });
+      return sluice.queue<Uint8Array>("jobs", QUEUE);
+    });
+    queues = await Promise.all(all);
     payloads = Array.from({ length: 1000 }, (_, index) => Buffer.alloc(payloadBytes, index));
     keys = Array.from({ length: lanes }, (_, lane) => `t${String(lane).padStart(7, "0")}`);
   },
@@ -56,7 +65,7 @@ answer({
   singles: (jobs: number, inFlight: number) =>
     keepInFlight(inFlight, jobs, async () => {
       const { payload, ...options } = item();
-      await queue.add(payload, options);
+      await nextQueue().add(payload, options);
     }),
 
   openLoop,

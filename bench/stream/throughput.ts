@@ -35,23 +35,32 @@ async function measureBulk(scale: Scale): Promise<Figure> {
   const jobsPerRun = scale.size(BULK_JOBS);
   // The compiler has seen everything before anything is counted.
   await load.bulk(jobsPerRun);
-  const cpu: StreamLoad["cpuMicrosPerJob"][] = [];
-  const speeds = await repeat(scale.runs, async () => {
-    const speed = await load.bulk(jobsPerRun);
-    cpu.push(load.cpuMicrosPerJob);
-    return speed;
-  });
-  const median = (of: (one: StreamLoad["cpuMicrosPerJob"]) => number): number =>
-    rounded(spreadOf(cpu.map(of)).median);
+  const { speeds, cpu } = await repeated(load, scale, () => load.bulk(jobsPerRun));
   return figureOf("add + work + ack, fsync, bulk", "jobs/s", speeds, {
     ...load.conditions,
     added: `addBulk of ${BATCH_JOBS}, ${BULKS_IN_FLIGHT} in flight`,
     clock: "from the first add to the last ack confirmed",
+    ...cpu,
+    jobsPerRun,
+  });
+}
+
+// Speeds, and the median of the processor time that a job took in each process.
+async function repeated(load: StreamLoad, scale: Scale, run: () => Promise<number>) {
+  const all: StreamLoad["cpuMicrosPerJob"][] = [];
+  const speeds = await repeat(scale.runs, async () => {
+    const speed = await run();
+    all.push(load.cpuMicrosPerJob);
+    return speed;
+  });
+  const median = (of: (one: StreamLoad["cpuMicrosPerJob"]) => number): number =>
+    rounded(spreadOf(all.map(of)).median);
+  const cpu = {
     serverCpuMicrosPerJob: median(({ server }) => server),
     producerCpuMicrosPerJob: median(({ producer }) => producer),
     consumerCpuMicrosPerJob: median(({ consumer }) => consumer),
-    jobsPerRun,
-  });
+  };
+  return { speeds, cpu };
 }
 
 async function measureSingles(scale: Scale, report: Report): Promise<void> {
@@ -60,10 +69,10 @@ async function measureSingles(scale: Scale, report: Report): Promise<void> {
   for (const { name, inFlight, jobs } of SINGLES) {
     const jobsPerRun = scale.size(jobs);
     await load.singles(jobsPerRun, inFlight);
-    const speeds = await repeat(scale.runs, () => load.singles(jobsPerRun, inFlight));
+    const { speeds, cpu } = await repeated(load, scale, () => load.singles(jobsPerRun, inFlight));
     highest = Math.max(highest, spreadOf(speeds).median);
     const metric = `add + work + ack, fsync, ${name} in flight`;
-    report(figureOf(metric, "jobs/s", speeds, { ...load.conditions, jobsPerRun }));
+    report(figureOf(metric, "jobs/s", speeds, { ...load.conditions, ...cpu, jobsPerRun }));
   }
   await measureLatency(load, scale, highest / 2, report);
 }

@@ -4,8 +4,10 @@ import type { Bench } from "../figure.ts";
 import { costGroups } from "./cost.ts";
 import { feedGroups } from "./feeds.ts";
 import { limitGroups } from "./limits.ts";
+import { pagingGroups } from "./paging.ts";
+import { saturatedGroups } from "./saturated.ts";
 
 export const torznabBench: Bench = {
   name: "torznab",
-  groups: [...limitGroups, ...costGroups, ...feedGroups],
+  groups: [...limitGroups, ...saturatedGroups, ...pagingGroups, ...costGroups, ...feedGroups],
 };

@@ -1,5 +1,5 @@
-// Feeds of 10 MB, read in a thread of their own: how long the event loop of the service stands
-// still.
+// Reads feeds of 10 MB in a thread of their own. Measures how long this blocks the event loop of
+// the service.
 
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { XmlReader } from "@sluice/torznab";

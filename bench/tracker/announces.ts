@@ -6,7 +6,9 @@ import { figureOf, rounded, spreadOf } from "../spread.ts";
 import { compileLoad, type LoadResult, type Mode, runLoad } from "./load.ts";
 import { TrackerServer } from "./servers.ts";
 
-const SECONDS = 3;
+const SECONDS = 2;
+// Four trackers in three ways at three sizes: more rounds would take half an hour.
+const RUNS_MAX = 3;
 const SECONDS_QUICK = 1;
 const IN_FLIGHT = 64;
 const FILL_SECONDS = 120;
@@ -24,6 +26,7 @@ const OF_NPM = 1 / 3;
 const BYTES_A_PEER = 200;
 const PEERS_JUDGED = 1_000_000;
 const OURS = "retracker";
+const BARE = "bare Node";
 
 const SIZES = [
   { name: "announces-one", hashes: 1 },
@@ -58,10 +61,11 @@ async function measure(scale: Scale, full: number, report: (f: Figure) => void):
     await TrackerServer.retracker(scratch.fresh()),
     await TrackerServer.openTracker(scratch.fresh(), hashes),
     await TrackerServer.npmTracker(),
+    await TrackerServer.bareNode(),
   ]) {
     if (tracker !== undefined) trackers.push(stack.use(tracker));
   }
-  for (const tracker of trackers) {
+  for (const tracker of trackers.filter(({ name }) => name !== BARE)) {
     tell(`${hashes} hashes: filling ${tracker.name} with ${peers} peers`);
     const figure = await fill(program, tracker, hashes, peers);
     if (figure !== undefined) report(figure);
@@ -126,7 +130,7 @@ async function measureMode(call: ModeCall): Promise<Map<string, Measured>> {
     all.set(name, { speeds: [], cpuMicros: [], p99: [], errors: 0 });
   }
   // The first round is for the compilers.
-  for (let run = -1; run < scale.runs; run++) {
+  for (let run = -1; run < Math.min(scale.runs, RUNS_MAX); run++) {
     for (const tracker of trackers) {
       if (!all.has(tracker.name)) continue;
       const cpu = tracker.cpuSeconds;
@@ -174,5 +178,23 @@ function* figuresOf(
     const metric = `processor time an announce against ${peer}, ${mode}, ${hashes} hashes`;
     const conditions = { hashes, bySpeed: rounded(speed.median) };
     yield { ...figureOf(metric, "×", times, conditions), target: { atMost: most } };
+  }
+  yield* floorOf(mode, hashes, all);
+}
+
+// How much of the time is Node's own, and what is the most that can be reached on it.
+function* floorOf(
+  mode: string,
+  hashes: number,
+  all: ReadonlyMap<string, Measured>,
+): Generator<Figure> {
+  const bare = all.get(BARE);
+  if (bare === undefined) return;
+  for (const name of [OURS, "opentracker", "bittorrent-tracker"]) {
+    const theirs = all.get(name);
+    if (theirs === undefined) continue;
+    const times = theirs.cpuMicros.map((micros, run) => micros / bare.cpuMicros[run]!);
+    const metric = `processor time an announce of ${name} against bare Node, ${mode}, ${hashes} hashes`;
+    yield figureOf(metric, "×", times, { hashes });
   }
 }

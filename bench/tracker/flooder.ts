@@ -1,5 +1,6 @@
-// The program of a child: floods a tracker from one address until it is told to end. It announces
-// 5,000 peers of one hash, says `completed` for 20,000 hashes, and sends malformed packets.
+// The program of a child process: floods a tracker from one address until it is stopped. It
+// announces 5,000 peers of one hash, says `completed` for 20,000 hashes, and sends malformed
+// packets.
 
 import { createSocket } from "node:dgram";
 import { Agent, get } from "node:http";

@@ -1,4 +1,4 @@
-// The program of a child: the server of npm's bittorrent-tracker, on the port that it is told.
+// The program of a child process: the server of npm's bittorrent-tracker, on the given port.
 
 // @ts-expect-error: it brings no types.
 import Server from "bittorrent-tracker/server";

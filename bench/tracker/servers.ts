@@ -10,6 +10,7 @@ import { hashOf } from "./load.ts";
 
 const RETRACKER = join(import.meta.dirname, "..", "..", "apps", "retracker", "src", "main.ts");
 const NPM_TRACKER = join(import.meta.dirname, "npm-tracker.ts");
+const BARE_NODE = join(import.meta.dirname, "bare-node.ts");
 const TICKS_PER_SECOND = 100;
 // Two million peers of npm's tracker do not fit into Node's usual heap; ours gets the same.
 const HEAP = "--max-old-space-size=8192";
@@ -34,7 +35,7 @@ export class TrackerServer implements AsyncDisposable {
     return TrackerServer.#ready(new TrackerServer("retracker", port, process.execPath, args));
   }
 
-  // Undefined where it is not installed. Debian's knows only hashes that it was told of.
+  // Undefined where it is not installed. Debian's build serves only hashes from its list.
   static async openTracker(dir: string, hashes: number): Promise<TrackerServer | undefined> {
     if (spawnSync("sh", ["-c", "command -v opentracker"]).status !== 0) return undefined;
     const port = await freePort();
@@ -61,6 +62,13 @@ export class TrackerServer implements AsyncDisposable {
     return TrackerServer.#ready(
       new TrackerServer("bittorrent-tracker", port, process.execPath, args),
     );
+  }
+
+  // Not a tracker, but the least that one on Node can take.
+  static async bareNode(): Promise<TrackerServer> {
+    const port = await freePort();
+    const args = [BARE_NODE, String(port)];
+    return TrackerServer.#ready(new TrackerServer("bare Node", port, process.execPath, args));
   }
 
   static async #ready(tracker: TrackerServer): Promise<TrackerServer> {

@@ -13,7 +13,7 @@ import { TrackerServer } from "./servers.ts";
 const FORWARDERS = 200;
 // Short turns, many of them: what disturbs the machine then meets both alike.
 const SECONDS = 2;
-const TURNS_PER_RUN = 4;
+const TURNS_PER_RUN = 2;
 const WARM_UP_SECONDS = 10;
 const IN_FLIGHT = 8;
 const HASHES = 100;
@@ -45,7 +45,7 @@ async function measure(scale: Scale): Promise<Figure[]> {
   const without: number[] = [];
   const withThem: number[] = [];
   for (let turn = 0; turn < scale.runs * TURNS_PER_RUN; turn++) {
-    // Who comes first changes, so that nobody always follows the other.
+    // The order alternates, so that neither server is always measured after the other.
     const isPlainFirst = turn % 2 === 0;
     if (isPlainFirst) without.push(await load(plain, SECONDS));
     withThem.push(await load(busy, SECONDS));

@@ -8,9 +8,9 @@ import { withoutProse } from "./without-prose.ts";
 // What Node 22.18, Bun, Deno and browsers of 2024 understand.
 const TARGET = "es2024";
 
-const OPTIONAL = ["@opentelemetry/api"];
+const OPTIONAL = ["@opentelemetry/api", "drizzle-orm"];
 
-// They only make rows of tables: a row that nobody reads is left out.
+// These functions only make rows of tables, so the bundle leaves out rows that are never read.
 const TABLE_MAKERS = ["shape", "object", "list", "page", "about", "choice", "maybe", "fields"];
 
 // Syntax that has to be rewritten with helpers (`using`) would add a dependency to every package.
@@ -68,7 +68,7 @@ function inputOf(folder: string, entries: ReadonlyMap<string, string>): Record<s
   return Object.fromEntries([...entries].map(([name, path]) => [name, join(folder, path)]));
 }
 
-// A warning in a release is a fault that nobody has looked at.
+// A warning during a release fails the build, because it may be a fault that was not looked at.
 function refuse(_level: string, { message }: { message: string }): void {
   throw new Error(message);
 }

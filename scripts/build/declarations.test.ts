@@ -35,3 +35,8 @@ test("an example in a comment is no import", () => {
     export declare const a: 1;`;
   assert.deepEqual(undeclaredImports(text, MANIFEST), []);
 });
+
+test("a text that says from is no import", () => {
+  const text = 'export type Times = Pick<Plan, "at" | "from" | "until">;';
+  assert.deepEqual(undeclaredImports(text, MANIFEST), []);
+});

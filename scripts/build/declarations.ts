@@ -79,7 +79,7 @@ export function undeclaredImports(declarations: string, manifest: SourceManifest
   const { name, dependencies, peerDependencies } = manifest;
   const declared = new Set([name, ...Object.keys({ ...dependencies, ...peerDependencies })]);
   const code = declarations.replaceAll(/\/\*.*?\*\//gs, "");
-  const found = code.matchAll(/\b(?:from|import)\b\s*\(?\s*["']([^"']+)["']/g);
+  const found = code.matchAll(/(?<!["'])\b(?:from|import)\b\s*\(?\s*["']([^"']+)["']/g);
   const outside = [...found].map(([, id]) => id!).filter((id) => !/^(\.|node:)/.test(id));
   return outside.filter((id) => !declared.has(/^(@[^/]+\/)?[^/]+/.exec(id)![0]));
 }

@@ -22,6 +22,7 @@ const FUSE = "NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2";
 const PROGRAM = "packages/cli/src/main.ts";
 // By the names that those who start them use.
 const THREADS: Readonly<Record<string, string>> = {
+  "handlers-thread.js": "apps/jobserver/src/runners/main.ts",
   "lua-thread.js": "packages/broker/src/policy/lua/main.ts",
   "xml-thread.js": "apps/torznab/src/xml/thread/main.ts",
 };

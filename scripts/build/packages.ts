@@ -26,6 +26,7 @@ export interface SourcePackage {
 // Programs of worker threads. Nothing imports them, so a bundler does not find them by itself. The
 // file that starts one names it by the name given here.
 const THREADS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "@sluice/jobserver": { "handlers-thread": "src/runners/main.ts" },
   "@sluice/broker": { "lua-thread": "src/policy/lua/main.ts" },
   "@sluice/torznab": { "xml-thread": "src/xml/thread/main.ts" },
 };

@@ -11,6 +11,7 @@ import {
   type Parts,
   POLICY_OPTIONS,
   QUEUE_OPTIONS,
+  SCHEDULE_OPTIONS,
   SERVER_OPTIONS,
   variableOf,
   WORK_OPTIONS,
@@ -39,6 +40,12 @@ const TABLES: Readonly<Record<string, readonly [about: string, rows: Parts]>> = 
     QUEUE_OPTIONS,
   ],
   Policies: ["The `policy` of a queue; [how policies work](../policies.md).", POLICY_OPTIONS],
+  Schedules: [
+    "`sluice.schedule(name, { queue, ...options })`, `PUT /v1/queues/:queue/schedules/:schedule`, " +
+      "`sluice schedule set NAME queue=QUEUE name=value`. They are replaced as a whole; " +
+      "[how schedules work](../schedules.md).",
+    SCHEDULE_OPTIONS,
+  ],
   Gates: [
     "`sluice.gate(key).set(options)`, `PUT /v1/gates/:key`, `sluice gate set KEY name=value`. The " +
       "limits are replaced as a whole.",

@@ -3,20 +3,23 @@
 
 import { createInterface } from "node:readline";
 import { dialWebSocket } from "@sluice/client/remote";
-import { ClusterNode } from "@sluice/cluster/node";
+import { MemoryHeartbeats } from "@sluice/cluster/heartbeats";
+import { ClusterNode, createCluster } from "@sluice/cluster/node";
 import { MemoryRegistry } from "@sluice/cluster/registry";
 import { MemoryLog } from "@sluice/log";
 import { serve } from "@sluice/server";
 import { ROOT_KEY } from "./cluster-key.ts";
 import { ranWhile } from "./ran.ts";
 
+const registry = new MemoryRegistry();
+await createCluster(registry, { name: "sluice", partitions: 2 });
 const node = new ClusterNode({
-  registry: new MemoryRegistry(),
+  registry,
+  heartbeats: new MemoryHeartbeats(),
   openLog: async () => new MemoryLog(),
   dial: dialWebSocket,
   node: "a",
   version: "path",
-  partitions: 2,
 });
 const { promise, resolve } = Promise.withResolvers<Awaited<ReturnType<typeof node.start>>>();
 const server = await serve({

@@ -1,10 +1,10 @@
 // Call stacks that enter a package twice, such as client > broker > engine > broker.
 //
 // `note-stacks.ts` puts a call of `noteStack` at the beginning of every function of `packages`,
-// arrow functions included. While something is watched, each of them
-// reads the stack that V8 has at that moment. Frames beneath an `await` are no part of it: what
-// goes on after one begins a stack of its own. Initialisers of class fields are not seen unless
-// they call a function, and neither is code outside of `packages`.
+// arrow functions included. While something is watched, each of them reads the stack that V8 has at
+// that moment. Frames beneath an `await` are not part of it: code after an `await` begins a stack
+// of its own. Initialisers of class fields are not seen unless they call a function, and neither is
+// code outside of `packages`.
 
 import { pathOf } from "./ran.ts";
 

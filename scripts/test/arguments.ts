@@ -4,15 +4,17 @@
 //   quick            types, lint, tidy and the unit tests nearest to what differs from main
 //   unit property    the named suites
 //   e2e              the tests that need programs npm does not bring, and the builds they use
-//   --file <path>    one test file, under the budget of its suite
+//   --file <path>    one test file, under the budget of its suite; may be repeated
 
 import { resolve } from "node:path";
+import { parseArgs } from "node:util";
 import { belongsTo } from "./files.ts";
 import { E2E_SUITES, SUITES, type Suite } from "./suites.ts";
 
 export interface Plan {
   readonly suites: readonly Suite[];
-  readonly file: string | undefined;
+  // Only these; undefined: every file of the suites.
+  readonly files: readonly string[] | undefined;
 }
 
 export class UsageError extends Error {}
@@ -22,10 +24,10 @@ export function parseArguments(
   root: string,
   files: readonly string[],
 ): Plan {
-  if (args.length === 0) return { suites: SUITES, file: undefined };
-  if (args[0] === "--file") return planForFile(args, root, files);
-  if (args.join() === "e2e") return { suites: E2E_SUITES, file: undefined };
-  return { suites: args.map(suiteNamed), file: undefined };
+  if (args.length === 0) return { suites: SUITES, files: undefined };
+  if (args[0] === "--file") return planForFiles(args, root, files);
+  if (args.join() === "e2e") return { suites: E2E_SUITES, files: undefined };
+  return { suites: args.map(suiteNamed), files: undefined };
 }
 
 function suiteNamed(name: string): Suite {
@@ -37,10 +39,21 @@ function suiteNamed(name: string): Suite {
   );
 }
 
-function planForFile(args: readonly string[], root: string, files: readonly string[]): Plan {
-  const path = args[1];
-  if (path === undefined || args.length !== 2) throw new UsageError("Usage: --file <path>");
-  const file = files.find((candidate) => resolve(root, candidate) === resolve(root, path));
-  if (file === undefined) throw new UsageError(`There is no test file ${path}.`);
-  return { suites: [...SUITES, ...E2E_SUITES].filter((s) => belongsTo(s, file)), file };
+function planForFiles(args: readonly string[], root: string, known: readonly string[]): Plan {
+  const files = pathsOf(args).map((path) => {
+    const file = known.find((candidate) => resolve(root, candidate) === resolve(root, path));
+    if (file === undefined) throw new UsageError(`There is no test file ${path}.`);
+    return file;
+  });
+  const suites = [...SUITES, ...E2E_SUITES].filter((s) => files.some((f) => belongsTo(s, f)));
+  return { suites, files };
+}
+
+function pathsOf(args: readonly string[]): readonly string[] {
+  const options = { file: { type: "string", multiple: true } } as const;
+  try {
+    return parseArgs({ args: [...args], options }).values.file!;
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message}\nUsage: --file <path>`);
+  }
 }

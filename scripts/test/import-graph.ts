@@ -6,7 +6,9 @@ import { join, posix } from "node:path";
 
 const IMPORT = /^(?:import|export)\s+(?!type\s)(?:[^;"']*?from\s+)?"([^"]+)"|import\("([^"]+)"\)/gm;
 
-type Exports = Readonly<Record<string, string>>;
+// A target may depend on conditions; `default` is the one for programs in this tree.
+type Target = string | { readonly default: Target };
+type Exports = Readonly<Record<string, Target>>;
 
 export class ImportGraph {
   // By file, those that import it.
@@ -53,7 +55,8 @@ export class ImportGraph {
     const parts = specifier.split("/");
     const name = parts.slice(0, specifier.startsWith("@") ? 2 : 1).join("/");
     const found = this.#packages.get(name);
-    const target = found?.exports[`.${specifier.slice(name.length)}`];
+    let target = found?.exports[`.${specifier.slice(name.length)}`];
+    while (typeof target === "object") target = target.default;
     return target === undefined ? undefined : posix.join(found!.folder, target);
   }
 }

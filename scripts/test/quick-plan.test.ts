@@ -7,7 +7,8 @@ import { ImportGraph } from "./import-graph.ts";
 import { nextWave, planQuick } from "./quick-plan.ts";
 
 const TREE: Readonly<Record<string, string>> = {
-  "packages/a/package.json": '{ "name": "@x/a", "exports": { ".": "./src/index.ts" } }',
+  "packages/a/package.json":
+    '{ "name": "@x/a", "exports": { ".": { "none": "./none.ts", "default": "./src/index.ts" } } }',
   "packages/a/src/index.ts":
     'export { one } from "./one.ts";\nexport type { T } from "./types.ts";',
   "packages/a/src/one.ts":

@@ -29,7 +29,7 @@ function run(root: string, files: Record<string, string>, budgetMs = 30_000): Pr
   return runSuite({ root, suite, files: Object.keys(files) });
 }
 
-test("passed, failed and skipped tests are counted, and failures told in full", async (t) => {
+test("counts passed, failed and skipped tests, and reports failures in full", async (t) => {
   const files = {
     "a.test.ts": `
       test("good", () => {});

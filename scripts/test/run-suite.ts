@@ -1,9 +1,9 @@
 // Runs one suite within its budget and says how it went.
 
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { type ChildEnd, runChild } from "./child.ts";
 import { COMPILE_CACHE } from "./compile-cache.ts";
-import type { FileTimes } from "./file-times.ts";
+import { type FileTimes, longestFirst } from "./file-times.ts";
 import { lineSplitter } from "./lines.ts";
 import type { CommandSource, Suite } from "./suites.ts";
 import { type Counts, type Failure, Tally } from "./tally.ts";
@@ -83,16 +83,15 @@ async function runFiles({ root, suite, files, coverageDir }: SuiteRun, tally: Ta
     if (line.startsWith("{")) tally.add(JSON.parse(line));
     else keepStray(`${line}\n`);
   };
-  const reporter = join(root, "scripts/test/reporter.ts");
   const scope = coverageDir === undefined ? [] : ["--import", "./scripts/test/coverage-scope.ts"];
   const end = await runChild(
     [
+      join(root, "scripts/test/run-files.ts"),
+      String(suite.concurrency ?? CONCURRENCY),
       ...scope,
       ...(isRandom(suite) ? ["--import", "./scripts/test/daily-seed.ts"] : []),
-      "--test",
-      `--test-concurrency=${CONCURRENCY}`,
-      `--test-reporter=${reporter}`,
-      ...files,
+      "--",
+      ...longestFirst(root, files).map((file) => resolve(root, file)),
     ],
     {
       cwd: root,

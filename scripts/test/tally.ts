@@ -130,7 +130,8 @@ export class Tally {
     if (before.length < OUTPUT_CHARS_MAX) this.#outputs.set(file, before + record.text);
   }
 
-  // Node reports a file whose process failed, or that told nothing, as a test with its path.
+  // If the process of a file failed or reported nothing, Node reports the file as a test with its
+  // path.
   #isFile(record: TestRecord): boolean {
     return record.nesting === 0 && resolve(this.#root, record.name) === record.file;
   }

@@ -13,6 +13,7 @@ import { columns } from "./rules/columns.ts";
 import { cycles } from "./rules/cycles.ts";
 import { dependencies } from "./rules/dependencies.ts";
 import { fileNames } from "./rules/file-names.ts";
+import { plainWords } from "./rules/plain-words.ts";
 import { purity } from "./rules/purity.ts";
 import { size } from "./rules/size.ts";
 import { skippedTests } from "./rules/skipped-tests.ts";
@@ -33,6 +34,7 @@ const RULES: readonly (readonly [string, Rule])[] = [
   ["files and functions keep to their size", size],
   ["no test is left out without a reason", skippedTests],
   ["no notes to oneself and no machine's paths", words],
+  ["texts and documents are in plain words", plainWords],
   ["file names say what is in the file", fileNames],
   ["lines keep to 100 columns", columns],
   ["every dependency has a reason", dependencies],
@@ -57,7 +59,7 @@ for (const [name, rule] of RULES) {
 
 test("no dead files and no unused exports", async () => assertEmpty(await deadCode));
 
-test("a file nobody imports and an export nobody uses are found", async (t) => {
+test("finds a file that is not imported and an export that is not used", async (t) => {
   const made = mkdtempSync(join(tmpdir(), "sluice-knip-"));
   t.after(() => rmSync(made, { recursive: true }));
   for (const [name, text] of Object.entries({
@@ -78,7 +80,8 @@ test("the reference pages are as the tables make them", async () => {
   assertEmpty(await staleReference);
 });
 
-// Files nobody imports, exports nobody uses, dependencies nobody needs: knip knows.
+// knip finds files that are not imported, exports that are not used and dependencies that are not
+// needed.
 function findDeadCode(folder: string): Promise<string> {
   const knip = join(root, "node_modules", "knip", "bin", "knip.js");
   return complaint(folder, knip, "--no-progress", "--no-config-hints");

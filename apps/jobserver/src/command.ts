@@ -1,10 +1,10 @@
-/** `sluice jobserver`: reads the environment, starts, says where it is, and stops on a signal. */
+/** `sluice jobserver`: reads the environment, starts, prints its address, and stops on a signal. */
 import { once } from "node:events";
 import { parseArgs } from "node:util";
 import { SluiceError } from "sluice";
 import { readConfig } from "./config.ts";
 import { BadVariable, type Environment } from "./environment.ts";
-import { BadHandlers, loadHandlers } from "./handlers/load.ts";
+import { BadHandlers } from "./handlers/load.ts";
 import { createJobServer, type RunningJobServer } from "./serve.ts";
 import { unknownVariables } from "./unknown-variables.ts";
 
@@ -53,8 +53,7 @@ async function run(path: string | undefined, env: Environment): Promise<number> 
   for (const name of unknownVariables(env)) {
     console.error(`${name} is not a setting of the job server and is ignored`);
   }
-  const handlers = path === undefined ? undefined : await loadHandlers(path);
-  const running = await createJobServer({ config, handlers });
+  const running = await createJobServer({ config, handlers: path });
   console.log(greeting(running, config.dir));
   const stop = new AbortController();
   const isFailed = await Promise.race([

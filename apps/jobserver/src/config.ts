@@ -36,7 +36,15 @@ export interface Config {
   readonly workers: { readonly min: number; readonly max: number };
   readonly typeLimits: readonly (readonly [type: string, count: number])[];
   readonly timeoutMs: number;
+  /** Where the handlers of a user's module run. */
+  readonly isolation: "thread" | "process";
+  /** How much they yield to the server. */
+  readonly nice: number;
+  /** Memory of one of their threads or processes. */
+  readonly heapMib: number;
   readonly results: { readonly jobs: number; readonly ms: number };
+  /** Hosts that callbacks may go to though they are private. */
+  readonly callbackHosts: readonly string[];
   readonly dir: string;
   readonly host: string;
   readonly port: number;
@@ -51,9 +59,12 @@ const QUEUE_SIZE_MAX = 10_000_000;
 const WORKERS_MAX = 10_000;
 /** The least that the server takes as a key. */
 const API_KEY_CHARS_MIN = 32;
+/** The least urgent that Unix knows. */
+const NICE_MAX = 19;
+const HEAP_MIB_MAX = 1024 * 1024;
 const YEAR_S = 365 * 24 * 3600;
 
-/** Everything by its name; throws `BadVariable` for the first value that cannot be. */
+/** Reads every variable by its name. Throws `BadVariable` for the first invalid value. */
 export function readConfig(env: Environment): Config {
   const isPriorityOn = flagOf(env, "ENABLE_PRIORITY_QUEUE", true);
   const workers = wholeOf(env, "MAX_JOBS", 10, 1, WORKERS_MAX);
@@ -74,10 +85,14 @@ export function readConfig(env: Environment): Config {
     workers: { min: workers, max: ceilingOf(env, workers) },
     typeLimits: pairsOf(env, "JOB_TYPE_LIMITS", WORKERS_MAX) ?? [],
     timeoutMs: seconds("JOB_TIMEOUT_SECONDS", 300, 1, TIMEOUT_SECONDS_MAX),
+    isolation: choiceOf(env, "JOB_ISOLATION", "thread", ["thread", "process"]),
+    nice: wholeOf(env, "JOB_NICE", 10, 0, NICE_MAX),
+    heapMib: wholeOf(env, "JOB_MEMORY_MB", 1024, 16, HEAP_MIB_MAX),
     results: {
       jobs: wholeOf(env, "RESULT_CACHE_MAX_SIZE", 1000, 0, QUEUE_SIZE_MAX),
       ms: seconds("RESULT_CACHE_MAX_AGE_SECONDS", 600, 1, YEAR_S),
     },
+    callbackHosts: hostsOf(env, "CALLBACK_HOSTS"),
     dir: textOf(env, "DATA_DIR") ?? "./data",
     ...listenOf(env),
     apiKey: apiKeyOf(env),
@@ -98,6 +113,15 @@ function listenOf(env: Environment): { host: string; port: number } {
   const isLoopback = /^(localhost|::1|127(\.\d{1,3}){3})$/.test(address.host);
   if (isLoopback || textOf(env, "API_KEY") !== undefined) return address;
   throw new BadVariable("LISTEN_ADDRESS", "a loopback address unless API_KEY is set", address.host);
+}
+
+/** `host` or `host:port`, as they are in a URL. */
+function hostsOf(env: Environment, name: string): readonly string[] {
+  return (listOf(env, name) ?? []).map((item) => {
+    const url = URL.parse(`http://${item}`);
+    if (url !== null && url.pathname === "/" && url.username === "") return url.host;
+    throw new BadVariable(name, "host or host:port with commas between them", item);
+  });
 }
 
 function tiersOf(env: Environment, isPriorityOn: boolean): readonly TierSize[] {

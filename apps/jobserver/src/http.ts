@@ -1,9 +1,13 @@
 /** The server's HTTP: what it answers, also when a job ends without a result. */
-import type { FastifyReply } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import { SluiceError } from "sluice";
 import type { HttpApp } from "sluice/http";
+import { EventStreams } from "./event-stream.ts";
+import { STATUSES } from "./job-list.ts";
 import type { JobServer } from "./job-server.ts";
-import { BODY_BYTES_MAX, WAIT_SECONDS_MAX } from "./limits.ts";
+import { BODY_BYTES_MAX, LIST_LIMIT_MAX, WAIT_SECONDS_MAX, WORKER_ID_BYTES_MAX } from "./limits.ts";
+import type { Status } from "./status.ts";
+import { type Bound, parseWorkerId } from "./submission.ts";
 
 interface OfJob {
   Params: { uid: string };
@@ -13,34 +17,116 @@ interface OfResult extends OfJob {
   Querystring: { wait_seconds?: number };
 }
 
+interface OfList {
+  Querystring: {
+    worker_id?: string;
+    status?: Status;
+    since?: string;
+    until?: string;
+    limit?: number;
+    cursor?: string;
+  };
+}
+
 export function routes(app: HttpApp, server: JobServer, closing: AbortSignal): void {
   const submission = { schema: about("addJob", "Submit a job"), bodyLimit: BODY_BYTES_MAX };
   app.post("/job/add", submission, async (request, reply) => {
-    return reply.code(201).send(await server.add(request.body));
+    return reply.code(201).send(await server.add(request.body, boundOf(request, server)));
   });
   app.get<OfJob>(
     "/job/status/:uid",
     { schema: about("getJobStatus", "The status of a job") },
-    ({ params }, reply) => orGone(reply, () => server.status(params.uid)),
+    (request, reply) =>
+      orGone(reply, () => server.status(request.params.uid, boundOf(request, server))),
   );
   app.get<OfResult>(
     "/job/result/:uid",
     { schema: { ...about("getJobResult", "A job's result"), querystring: WAIT } },
-    ({ params, query }, reply) => {
+    (request, reply) => {
+      const { params, query } = request;
       const waiting = patience(reply, query.wait_seconds ?? 0, closing);
-      return orGone(reply, () => server.result(params.uid, waiting));
+      return orGone(reply, () => server.result(params.uid, waiting, boundOf(request, server)));
     },
   );
-  app.delete<OfJob>(
-    "/job/:uid",
-    { schema: about("cancelJob", "Cancel a job") },
-    ({ params }, reply) =>
-      orGone(reply, async () => ({ uid: params.uid, cancelled: await server.cancel(params.uid) })),
+  app.delete<OfJob>("/job/:uid", { schema: about("cancelJob", "Cancel a job") }, (request, reply) =>
+    orGone(reply, async () => {
+      const { uid } = request.params;
+      return { uid, cancelled: await server.cancel(uid, boundOf(request, server)) };
+    }),
+  );
+  app.get<OfList>(
+    "/job/list",
+    { schema: { ...about("listJobs", "Jobs, the latest first"), querystring: FILTER } },
+    (request) => {
+      const { worker_id, since, until, ...rest } = request.query;
+      const name = parseWorkerId(worker_id, boundOf(request, server));
+      const times = { since: timeOf("since", since), until: timeOf("until", until) };
+      return server.jobs({ ...rest, ...times, worker_id: name });
+    },
+  );
+  app.get<{ Querystring: { worker_id?: string } }>(
+    "/job/callback-secret",
+    {
+      schema: {
+        ...about("getCallbackSecret", "What callbacks are signed with"),
+        querystring: NAME,
+      },
+    },
+    (request) => {
+      const name = parseWorkerId(request.query.worker_id, boundOf(request, server));
+      return { worker_id: name ?? null, secret: server.callbackSecret(name ?? "") };
+    },
+  );
+  const streams = new EventStreams(server, closing);
+  app.get<{ Querystring: { worker_id?: string } }>(
+    "/job/events",
+    { schema: { ...about("streamJobs", "Server-sent events of jobs"), querystring: NAME } },
+    async (request, reply) => {
+      const name = parseWorkerId(request.query.worker_id, boundOf(request, server));
+      streams.check();
+      reply.hijack();
+      await streams.serve(reply.raw, name);
+    },
   );
   app.get("/job/queue/stats", { schema: about("getQueueStats", "Depths and counts") }, () =>
     server.stats.report(),
   );
 }
+
+/** What the caller's key binds it to; undefined: it is an operator's, or none is asked for. */
+function boundOf({ principal }: FastifyRequest, { keys }: JobServer): Bound | undefined {
+  if (principal.grants().length > 0) return undefined;
+  const key = keys.find(principal.id);
+  if (key === undefined) throw new SluiceError("UNAUTHORIZED", "the key is not valid");
+  return key;
+}
+
+function timeOf(field: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const ms = /^\d+$/.test(text) ? Number(text) : Date.parse(text);
+  if (!Number.isNaN(ms)) return ms;
+  const message = `${field} must be a time such as 2026-01-31T12:00:00Z, or milliseconds`;
+  throw new SluiceError("INVALID", message, { field, value: text });
+}
+
+const NAME = {
+  type: "object",
+  additionalProperties: false,
+  properties: { worker_id: { type: "string", minLength: 1, maxLength: WORKER_ID_BYTES_MAX } },
+};
+
+const FILTER = {
+  type: "object",
+  additionalProperties: false,
+  properties: {
+    worker_id: { type: "string", minLength: 1, maxLength: WORKER_ID_BYTES_MAX },
+    status: { enum: STATUSES },
+    since: { type: "string", maxLength: 40 },
+    until: { type: "string", maxLength: 40 },
+    limit: { type: "integer", minimum: 1, maximum: LIST_LIMIT_MAX },
+    cursor: { type: "string", maxLength: 40 },
+  },
+};
 
 const NO_WAIT = AbortSignal.abort();
 

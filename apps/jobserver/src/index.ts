@@ -1,5 +1,4 @@
 export { main } from "./command.ts";
 export { type Config, readConfig } from "./config.ts";
 export type { JobContext, JobHandler, JobHandlers } from "./handlers/handler.ts";
-export { loadHandlers } from "./handlers/load.ts";
 export { createJobServer, type JobServerOptions, type RunningJobServer } from "./serve.ts";

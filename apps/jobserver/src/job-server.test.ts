@@ -43,7 +43,7 @@ async function open(t: TestContext, env: Record<string, string> = {}): Promise<B
     stuck: () => new Promise(() => {}),
   };
   const config = readConfig({ DATA_DIR: dir, MAX_JOBS: "1", ...env });
-  const server = await JobServer.open(config, handlers, QUIET);
+  const server = await JobServer.open(config, { functions: handlers }, QUIET);
   t.after(async () => {
     release();
     await server.close({ timeout: 100 });
@@ -129,7 +129,7 @@ test("aging brings an old job up", async (t) => {
   assert.equal((await server.status(uid)).status, "queued");
 });
 
-test("legacy mode has a single tier, whoever submits", async (t) => {
+test("legacy mode has a single tier for all submitters", async (t) => {
   const { server, add } = await open(t, {
     ENABLE_PRIORITY_QUEUE: "false",
     PRIORITY_WORKER_IDS: "vip",
@@ -247,7 +247,7 @@ test("tiers can be taken away and given back, and no job is lost over it", async
     use: (server: JobServer) => Promise<void>,
   ): Promise<void> => {
     const config = readConfig({ DATA_DIR: dir, MAX_JOBS: "1", ...env });
-    const server = await JobServer.open(config, handlers, QUIET);
+    const server = await JobServer.open(config, { functions: handlers }, QUIET);
     try {
       await use(server);
     } finally {
@@ -285,17 +285,17 @@ test("tiers can be taken away and given back, and no job is lost over it", async
   assert.equal(ran.length, 6);
 });
 
-test("what was queued is there after a restart", async (t) => {
+test("queued jobs are there after a restart", async (t) => {
   const dir = mkdtempSync(join(tmpdir(), "sluice-jobserver-"));
   t.after(() => rmSync(dir, { recursive: true }));
   const config = readConfig({ DATA_DIR: dir, MAX_JOBS: "1" });
   const handlers: JobHandlers = { sleep: (_, { signal }) => once(signal), note: (args) => args };
-  const before = await JobServer.open(config, handlers, QUIET);
+  const before = await JobServer.open(config, { functions: handlers }, QUIET);
   await before.add({ type: "sleep" });
   const { uid } = await before.add({ type: "note", arguments: 7 });
   await before.close({ timeout: 0 });
   const quick: JobHandlers = { ...handlers, sleep: () => null };
-  await using after = await JobServer.open(config, quick, QUIET);
+  await using after = await JobServer.open(config, { functions: quick }, QUIET);
   assert.deepEqual(await end(after, uid), { status: "succeeded", data: 7, error: null });
 });
 

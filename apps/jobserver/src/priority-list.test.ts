@@ -47,7 +47,7 @@ async function memory(t: TestContext): Promise<Sluice> {
 
 const ENDPOINT = "EXTERNAL_WORKER_ID_PRIORITY_ENDPOINT";
 
-test("a list is fetched, taken and told", async (t) => {
+test("a list is fetched, applied and reported", async (t) => {
   const url = await serve(t, (_request, response) => response.end('{"workers":["a","b"]}'));
   const { list, submitters, said } = open(t, await memory(t), { [ENDPOINT]: url });
   await list.start();
@@ -115,7 +115,7 @@ test("the last good list is there after a restart, though the endpoint is gone",
   assert.equal(other.list.status.size, 0, "another endpoint's list is not taken over");
 });
 
-test("a kept list with a tier that is gone still prefers, and is asked for anew", async (t) => {
+test("a kept list with a removed tier still gives priority, and is fetched again", async (t) => {
   const sluice = await memory(t);
   const asked: (string | undefined)[] = [];
   const url = await serve(t, (request, response) => {

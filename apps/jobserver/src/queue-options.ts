@@ -26,7 +26,8 @@ export function queueOptions(
     capacity: { jobs: total },
     onFull: "spill",
     dlq: false,
-    retry: { attempts: ATTEMPTS },
+    // Only jobs whose server was killed are tried again, and there is nothing to wait for.
+    retry: { attempts: ATTEMPTS, min: 0, max: 0, jitter: 0 },
     results: { jobs: config.results.jobs, ttl: config.results.ms },
   };
 }

@@ -6,15 +6,21 @@ import { checkHandlers } from "./handlers/load.ts";
 import { shippedHandlers } from "./handlers/shipped.ts";
 import { routes } from "./http.ts";
 import { JobServer } from "./job-server.ts";
+import { keyRoutes } from "./key-routes.ts";
 import { BODY_BYTES_MAX } from "./limits.ts";
 import type { Log } from "./log.ts";
 import { addMetrics } from "./metrics.ts";
 import { page } from "./page.ts";
+import { type Runners, timeoutError, typesOf } from "./run.ts";
+import { HandlerPool } from "./runners/pool.ts";
 
 export interface JobServerOptions {
   readonly config: Config;
-  /** Beside the shipped ones, which they may replace. */
-  readonly handlers?: JobHandlers | undefined;
+  /**
+   * Beside the shipped ones, which they may replace. The path of a module: its handlers run in
+   * threads of their own. Functions run in this thread, and must not compute for long.
+   */
+  readonly handlers?: string | JobHandlers | undefined;
 }
 
 export interface RunningJobServer extends AsyncDisposable {
@@ -24,12 +30,17 @@ export interface RunningJobServer extends AsyncDisposable {
 }
 
 export async function createJobServer(options: JobServerOptions): Promise<RunningJobServer> {
-  const { config } = options;
-  const own = options.handlers === undefined ? {} : checkHandlers(options.handlers, "handlers");
-  const handlers = { ...shippedHandlers, ...own };
-  checkTypes(config, handlers);
+  const { config, handlers } = options;
   const early = new DeferredLog();
-  const server = await JobServer.open(config, handlers, early);
+  const runners = await runnersOf(config, handlers, early);
+  let server: JobServer;
+  try {
+    checkTypes(config, runners);
+    server = await JobServer.open(config, runners, early);
+  } catch (error) {
+    runners.pool?.close();
+    throw error;
+  }
   let app: RunningApp;
   try {
     app = await listen(config, server, early);
@@ -83,6 +94,7 @@ function listen(config: Config, server: JobServer, early: DeferredLog): Promise<
     host: config.host,
     port: config.port,
     ...(config.apiKey === undefined ? {} : { keys: [config.apiKey] }),
+    callers: (key) => server.keys.holderOf(key)?.id,
     limits: { bodyBytesMax: BODY_BYTES_MAX },
     log: config.logLevel,
     pages: [page(server)],
@@ -91,14 +103,37 @@ function listen(config: Config, server: JobServer, early: DeferredLog): Promise<
       early.writeTo(log);
       addMetrics(registry, server);
       routes(http, server, closing);
+      keyRoutes(http, server);
     },
   });
 }
 
+async function runnersOf(
+  config: Config,
+  handlers: string | JobHandlers | undefined,
+  log: Log,
+): Promise<Runners> {
+  if (typeof handlers !== "string") {
+    const own = handlers === undefined ? {} : checkHandlers(handlers, "handlers");
+    return { functions: { ...shippedHandlers, ...own } };
+  }
+  const pool = await HandlerPool.open({
+    module: handlers,
+    kind: config.isolation,
+    max: config.workers.max,
+    heapMib: config.heapMib,
+    nice: config.nice,
+    timeoutError,
+    log,
+  });
+  return { functions: shippedHandlers, pool };
+}
+
 /** Refuses a limit for a type without a handler. */
-function checkTypes({ typeLimits }: Config, handlers: JobHandlers): void {
-  const unknown = typeLimits.find(([type]) => !Object.hasOwn(handlers, type));
+function checkTypes({ typeLimits }: Config, runners: Runners): void {
+  const types = typesOf(runners);
+  const unknown = typeLimits.find(([type]) => !types.has(type));
   if (unknown === undefined) return;
-  const known = Object.keys(handlers).join(", ");
+  const known = [...types].join(", ");
   throw new Error(`JOB_TYPE_LIMITS names ${unknown[0]}, but the handlers are ${known}`);
 }

@@ -172,7 +172,7 @@ test("kill -9 with 5,000 queued jobs loses none, and finished ones do not come b
   assert.equal(new Set(ran).size, 5001);
 });
 
-test("a server that is told to stop lets the running job end, and keeps what waits", async (t) => {
+test("a server that is stopped lets the running job end, and keeps waiting jobs", async (t) => {
   const server = await spawned(t);
   const running = await server.add("hold");
   const waiting = await server.add("note", "w", { arguments: 1 });
@@ -185,7 +185,7 @@ test("a server that is told to stop lets the running job end, and keeps what wai
   assert.deepEqual([status, attempts], ["succeeded", 1]);
 });
 
-test("whatever the endpoint answers, the last good list stays and the error is told", async (t) => {
+test("keeps the last good list and reports the error, whatever the endpoint answers", async (t) => {
   const list = await listEndpoint(t, ["vip"]);
   const server = await spawned(t, { EXTERNAL_WORKER_ID_PRIORITY_ENDPOINT: list.url });
   await server.until(({ priority_list }) => priority_list.size === 1);
@@ -227,7 +227,7 @@ test("its page is on its own server", async (t) => {
   assert.deepEqual(list.facts[0], { label: "workers", value: 2 });
 });
 
-test("with a key everybody is asked for it but the probes", async (t) => {
+test("if an API key is set, every call but the probes needs it", async (t) => {
   const key = "a-key-that-is-long-enough-to-be-one";
   const server = await spawned(t, { API_KEY: key });
   for (const line of ["GET /job/queue/stats", "GET /metrics", "GET /job/status/a1"]) {

@@ -96,6 +96,10 @@ export class ServerStats {
     return position;
   }
 
+  isWaiting(uid: string, tier: number): boolean {
+    return this.books[tier]!.has(uid);
+  }
+
   rejected(wanted: number): void {
     this.books[wanted]!.rejected += 1;
     this.#touch();

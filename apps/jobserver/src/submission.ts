@@ -1,12 +1,25 @@
 /** A job as it is submitted, and as it lies in the queue. */
 import { SluiceError } from "sluice";
-import { IDEMPOTENCY_KEY_BYTES_MAX, TIMEOUT_SECONDS_MAX, WORKER_ID_BYTES_MAX } from "./limits.ts";
+import {
+  CALLBACK_URL_BYTES_MAX,
+  IDEMPOTENCY_KEY_BYTES_MAX,
+  TIMEOUT_SECONDS_MAX,
+  WORKER_ID_BYTES_MAX,
+} from "./limits.ts";
 
 export interface Submission {
   readonly type: string;
   readonly workerId?: string | undefined;
   readonly arguments?: unknown;
   readonly timeoutMs: number;
+  /** Where its end is sent. */
+  readonly callback?: string | undefined;
+}
+
+/** What the key of a submitter says; an operator may submit under any name. */
+export interface Bound {
+  readonly worker_id: string;
+  readonly tier?: string | undefined;
 }
 
 export interface Submitted {
@@ -14,12 +27,20 @@ export interface Submitted {
   readonly idempotencyKey: string | undefined;
 }
 
-const FIELDS = ["type", "worker_id", "arguments", "timeout_seconds", "idempotency_key"];
+const FIELDS = [
+  "type",
+  "worker_id",
+  "arguments",
+  "timeout_seconds",
+  "idempotency_key",
+  "callback_url",
+];
 
 export function parseSubmission(
   body: unknown,
   types: ReadonlySet<string>,
   timeoutMs: number,
+  bound?: Bound,
 ): Submitted {
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
     throw invalid("body", "must be a JSON object", body);
@@ -32,12 +53,21 @@ export function parseSubmission(
   return {
     submission: {
       type: parseType(fields.type, types),
-      workerId: parseText("worker_id", fields.worker_id, WORKER_ID_BYTES_MAX),
+      workerId: parseWorkerId(fields.worker_id, bound),
       arguments: fields.arguments,
       timeoutMs: parseTimeout(fields.timeout_seconds) ?? timeoutMs,
+      callback: parseText("callback_url", fields.callback_url, CALLBACK_URL_BYTES_MAX),
     },
     idempotencyKey: parseText("idempotency_key", fields.idempotency_key, IDEMPOTENCY_KEY_BYTES_MAX),
   };
+}
+
+export function parseWorkerId(value: unknown, bound?: Bound): string | undefined {
+  const workerId = parseText("worker_id", value, WORKER_ID_BYTES_MAX);
+  if (bound === undefined) return workerId;
+  if (workerId === undefined || workerId === bound.worker_id) return bound.worker_id;
+  const message = `this key submits jobs of ${bound.worker_id}, not of ${show(workerId)}`;
+  throw new SluiceError("FORBIDDEN", message, { field: "worker_id", value: show(workerId) });
 }
 
 function parseType(type: unknown, types: ReadonlySet<string>): string {

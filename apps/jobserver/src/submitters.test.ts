@@ -4,7 +4,7 @@ import { hostOf, Submitters } from "./submitters.ts";
 
 const URL_ID = "https://217.28.137.141:50035";
 
-test("whoever is on the list goes to the fast tier, everybody else to the last", () => {
+test("submitters on the list go to the fast tier, all others to the last", () => {
   const submitters = new Submitters("exact", ["fast", "slow"]);
   submitters.replace([{ id: URL_ID }]);
   assert.equal(submitters.tierOf(URL_ID), 0);

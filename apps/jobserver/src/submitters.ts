@@ -41,6 +41,12 @@ export class Submitters {
     );
   }
 
+  /** The tier of this name; undefined where there is none. */
+  tierNamed(name: string): number | undefined {
+    const tier = this.#tiers.indexOf(name);
+    return tier === -1 ? undefined : tier;
+  }
+
   /** Submitters without a name, and those not on the list, wait in the last tier. */
   tierOf(workerId: string | undefined): number {
     const last = this.#tiers.length - 1;

@@ -12,7 +12,7 @@ export interface TierStats {
 
 export interface WaitingJob {
   readonly uid: string;
-  /** Empty for those who give no name. */
+  /** Empty for submitters without a name. */
   readonly submitter: string;
   readonly addedAt: number;
 }
@@ -48,6 +48,10 @@ export class TierCounts {
   wait(job: WaitingJob): void {
     this.#waiting.set(job.uid, job);
     this.#counts.set(job.submitter, this.waitingOf(job.submitter) + 1);
+  }
+
+  has(uid: string): boolean {
+    return this.#waiting.has(uid);
   }
 
   /** False when it did not wait here. */

@@ -19,6 +19,10 @@ export const KNOWN_VARIABLES: ReadonlySet<string> = new Set([
   "MAX_JOBS_MAX",
   "JOB_TYPE_LIMITS",
   "JOB_TIMEOUT_SECONDS",
+  "JOB_ISOLATION",
+  "JOB_NICE",
+  "JOB_MEMORY_MB",
+  "CALLBACK_HOSTS",
   "RESULT_CACHE_MAX_SIZE",
   "RESULT_CACHE_MAX_AGE_SECONDS",
   "DATA_DIR",
@@ -29,7 +33,7 @@ export const KNOWN_VARIABLES: ReadonlySet<string> = new Set([
 
 /** The names have no prefix of their own, so only these beginnings are ours. */
 const OURS =
-  /^(ENABLE_PRIORITY|FAST_QUEUE|SLOW_QUEUE|QUEUE_SIZ|EXTERNAL_WORKER_ID|PRIORITY_|MAX_JOBS|JOB_TYPE|JOB_TIMEOUT|RESULT_CACHE)/;
+  /^(ENABLE_PRIORITY|FAST_QUEUE|SLOW_QUEUE|QUEUE_SIZ|EXTERNAL_WORKER_ID|PRIORITY_|MAX_JOBS|JOB_TYPE|JOB_TIMEOUT|JOB_ISOLATION|JOB_NICE|JOB_MEMORY|CALLBACK_|RESULT_CACHE)/;
 
 export function unknownVariables(env: Environment): string[] {
   return Object.keys(env).filter((name) => OURS.test(name) && !KNOWN_VARIABLES.has(name));

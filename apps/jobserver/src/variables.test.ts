@@ -219,7 +219,7 @@ suite("variables", { concurrency: 2 }, () => {
     await assert.rejects(spawned(t, { DATA_DIR }), /exit 1: the log in .* is in use by process/);
   });
 
-  test("LISTEN_ADDRESS: there, unless somebody else is", async (t) => {
+  test("LISTEN_ADDRESS: listens there, unless the port is in use", async (t) => {
     const server = await spawned(t, { LISTEN_ADDRESS: "127.0.0.2:0" });
     assert.match(server.address, /^http:\/\/127\.0\.0\.2:\d+$/);
     const other = createServer().listen(0, "127.0.0.1");

@@ -1,4 +1,4 @@
-/** Who may announce: everybody, or in private mode who shows a key in the path. */
+/** Who may announce: every client, or in private mode only clients with a key in the path. */
 import type { Clock } from "sluice";
 import { keyOf } from "./http/paths.ts";
 import { type Passkey, Passkeys } from "./passkeys.ts";

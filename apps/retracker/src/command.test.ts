@@ -29,7 +29,7 @@ test("a start without forwarders says where it listens and how to add some", asy
   assert.match(lines.join("\n"), /--forwarders FILE/);
 });
 
-test("what is wrong is said, and the exit code tells", async () => {
+test("a wrong flag is reported and sets the exit code; --help exits with 0", async () => {
   const wrong = await run(["--announce-interval", "soon"]);
   assert.equal(wrong.code, 2);
   assert.match(wrong.lines[0]!, /announce_interval must be a whole number/);
@@ -38,7 +38,7 @@ test("what is wrong is said, and the exit code tells", async () => {
   assert.match(help.lines[0]!, /--forwarder-workers +10/);
 });
 
-test("a list that is not there stops a start, and the version is told", async () => {
+test("a missing list stops the start, and --version prints the version", async () => {
   const { code, lines } = await run([...LOCAL, "--forwarders", "nosuch.yml"]);
   assert.equal(code, 1);
   assert.match(lines.join("\n"), /nosuch\.yml cannot be read/);
@@ -59,7 +59,7 @@ test("SIGHUP reads the list again, and the console tells how it goes", async () 
     lines.push(line);
     if (line === "forwarders 1") {
       writeFileSync(forwarders, "- uri: udp://127.0.0.1:9/announce\n- uri: nothing\n");
-      // Behind the greeting, when somebody listens to the signal.
+      // After the greeting, when a listener for the signal is installed.
       setImmediate(() => process.emit("SIGHUP"));
     }
     if (line.includes("hashes,")) ending.abort();
@@ -120,7 +120,7 @@ test("the page shows forwarders, reloads them and switches them", async () => {
   await assert.rejects(act!("off", { name: "two" }), /no forwarder called "two"/);
   await assert.rejects(act!("fly", {}), /no action fly/);
   writeFileSync(forwarders, "- uri: udp://127.0.0.1:9/announce\n  name: one\n- uri: nothing\n");
-  assert.match(await act!("reload", {}), /list\.yml:3: uri must be an address/);
+  assert.match(String(await act!("reload", {})), /list\.yml:3: uri must be an address/);
   writeFileSync(forwarders, "- uri: udp://127.0.0.1:9/announce\n  name: two\n");
   assert.equal(await act!("reload", {}), "1 forwarders");
   rmSync(dir, { recursive: true });

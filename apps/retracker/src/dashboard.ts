@@ -1,4 +1,4 @@
-/** The dashboard, on an address of its own: that of the tracker is for everybody. */
+/** The dashboard, on an address of its own: the tracker's address is public. */
 import { type RunningApp, serveApp } from "sluice/http";
 import { page } from "./page.ts";
 import type { Retracker } from "./retracker.ts";

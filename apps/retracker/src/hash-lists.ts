@@ -1,6 +1,7 @@
 /**
  * Info hashes that are served, are not, or stay here: from the settings and from files, one hash of
- * 40 hex digits a line, read again on a reload. A file that cannot be read keeps what it had held.
+ * 40 hex digits a line, read again on a reload. If a file cannot be read, its previous hashes stay
+ * in use.
  */
 import { readFile, stat } from "node:fs/promises";
 import { HASH_LIST_BYTES_MAX } from "./limits.ts";
@@ -44,7 +45,7 @@ export class HashLists {
     return { failure: "this info hash is not among those allowed here" };
   }
 
-  /** Whether forwarders may hear of it. */
+  /** Whether the hash may be sent to forwarders. */
   isForwarded(hash: string): boolean {
     const { never_forward: never } = this.#lists;
     return never.size === 0 || !never.has(hash);

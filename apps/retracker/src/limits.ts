@@ -1,4 +1,4 @@
-/** Every bound of the retracker on what comes from outside, each with its reason. */
+/** Every limit of the retracker on input from outside, each with its reason. */
 
 /** A bencoded text: a full scrape of ten thousand hashes, far above any announce. */
 export const BENCODE_BYTES_MAX = 1024 * 1024;
@@ -105,7 +105,7 @@ export const TRACKER_ID_BYTES_MAX = 128;
 /** The text of a failure that is shown. */
 export const REASON_CHARS_MAX = 200;
 
-/** Forwarders of one list, and bytes of a list, wherever it comes from. */
+/** Forwarders of one list, and bytes of a list, from any source. */
 export const FORWARDERS_MAX = 5_000;
 export const LIST_BYTES_MAX = 5 * 1024 * 1024;
 export const LIST_MS = 10_000;

@@ -61,7 +61,8 @@ test("peers, completed counts, next announces and forwarder states survive kill 
   assert.deepEqual(peersIn(answer), ["10.1.1.1:6881", "127.0.0.1:1002"]);
   assert.equal(answer.get("complete"), 1);
   assert.equal(await downloaded(second.url), 1);
-  // Nobody was announced again: it is not due for half an hour, and never for the other.
+  // No peer was announced again: for one forwarder that is not due for half an hour, for the other
+  // it never is.
   await statistics(second.url);
   assert.equal(good.asked.length + never.asked.length, asked);
   second.child.kill("SIGTERM");

@@ -16,7 +16,7 @@ import { type Bencoded, decode } from "./wire/bencode.ts";
 
 type Answer = Map<string, Bencoded>;
 
-test("peers of one hash are told of each other, and never of themselves", async () => {
+test("peers of one hash get each other's addresses, and never their own", async () => {
   await using scene = await TestApp.open();
   assert.deepEqual(peersIn(await scene.announce({ peer: "a", port: 1001 })), []);
   assert.deepEqual(peersIn(await scene.announce({ peer: "b", port: 1002 })), ["127.0.0.1:1001"]);
@@ -36,14 +36,14 @@ test("aliases of the announce path are taken, other paths are not", async () => 
   assert.equal((await fetchBytes(`${scene.url}/announcement?x=1`)).status, 404);
 });
 
-test("who does not say what is left is no seeder", async () => {
+test("a client that does not send `left` is not a seeder", async () => {
   await using scene = await TestApp.open();
   const query = queryOf({}).replace(/&left=[^&]*/, "");
   const answer = decode((await fetchBytes(`${scene.url}/announce?${query}`)).body) as Answer;
   assert.deepEqual([answer.get("complete"), answer.get("incomplete")], [0, 1]);
 });
 
-test("a number of wanted peers that cannot be is the usual one, or the most", async () => {
+test("an invalid numwant gives the default number of peers, or the maximum", async () => {
   await using scene = await TestApp.open();
   for (let i = 0; i < 210; i++) await scene.announce({ peer: `p${i}`, port: 1000 + i });
   const count = async (numwant: string): Promise<number> =>
@@ -110,7 +110,7 @@ const BAD: readonly (readonly [string, RegExp])[] = [
   [queryOf({ numwant: "many" }), /numwant must be a whole number, got "many"/],
 ];
 
-test("what is malformed gets a bencoded failure with status 200, and peers stay", async () => {
+test("a malformed announce gets a bencoded failure with status 200, and peers stay", async () => {
   await using scene = await TestApp.open();
   await scene.announce({ peer: "a", port: 1001 });
   for (const [query, message] of BAD) {
@@ -160,7 +160,7 @@ test("compact=0 gives dictionaries with peer ids, no_peer_id without", async () 
   assert.deepEqual([...(bare.get("peers") as Answer[])[0]!.keys()], ["ip", "port"]);
 });
 
-test("IPv6 peers are told apart, over both protocols and to both families", async () => {
+test("IPv6 peers are listed separately, over both protocols and to both families", async () => {
   await using scene = await TestApp.open({ settings: { listen: "[::]:0" } });
   const port = scene.retracker.ports.http;
   await announceTo(`http://[::1]:${port}/announce`, { peer: "six", port: 1006 });
@@ -171,13 +171,13 @@ test("IPv6 peers are told apart, over both protocols and to both families", asyn
   assert.equal((answer.get("peers") as Buffer).length, 0);
   const entry = answer.get("peers6") as Buffer;
   assert.equal(entry.toString("hex"), `${"00".repeat(15)}0103ee`);
-  // A client with both families has a peer of each, and is told of neither itself.
+  // A client with both families has a peer in each, and the answer lists neither of its own peers.
   const again = await announceTo(`http://127.0.0.1:${port}/announce`, { peer: "six", port: 1006 });
   assert.equal(again.get("incomplete"), 3);
   assert.equal(again.has("peers6"), false);
 });
 
-test("an address is believed only from trusted ranges", async () => {
+test("the ip field is used only if it comes from a trusted range", async () => {
   await using strict = await TestApp.open();
   await strict.announce({ peer: "a", ip: "198.51.100.7", port: 1001 });
   assert.deepEqual(peersIn(await strict.announce({ peer: "b" })), ["127.0.0.1:1001"]);
@@ -186,7 +186,7 @@ test("an address is believed only from trusted ranges", async () => {
   assert.deepEqual(peersIn(await trusting.announce({ peer: "b" })), ["198.51.100.7:1001"]);
 });
 
-test("headers of a proxy are believed only from trusted proxies", async () => {
+test("proxy headers are used only if they come from a trusted proxy", async () => {
   const ask = async (scene: TestApp, headers: Record<string, string>): Promise<string[]> => {
     const url = `${scene.url}/announce?${queryOf({ peer: "a", port: 1001 })}`;
     const answer = decode((await fetchBytes(url, headers)).body) as Answer;
@@ -204,13 +204,13 @@ test("headers of a proxy are believed only from trusted proxies", async () => {
   assert.deepEqual(await ask(listed, list), ["9.9.9.9:1001", "9.9.9.9"]);
 });
 
-test("a tracker id is told when there is one", async () => {
+test("the answer has the tracker id if one is set", async () => {
   await using scene = await TestApp.open({ settings: { tracker_id: "mine" } });
   assert.equal(String((await scene.announce()).get("tracker id")), "mine");
   assert.equal(String((await scene.announce({ compact: 0 })).get("tracker id")), "mine");
 });
 
-test("a peer that says nothing for its age is purged, with its hash", async () => {
+test("a peer that is silent for the maximum age is purged, with its hash", async () => {
   await using scene = await TestApp.open({ settings: { age: 30 } });
   await scene.announce({ peer: "a" });
   await scene.clock.advance("20m");

@@ -58,7 +58,10 @@ export class Tracker {
     this.#parts = parts;
   }
 
-  /** Clients are told this as the least interval, and as theirs where it is not spread. */
+  /**
+   * Answers give this as the minimum interval, and also as the client's interval if intervals are
+   * not spread.
+   */
   get intervalSeconds(): number {
     return this.#parts.settings.announce_interval;
   }
@@ -135,7 +138,7 @@ export class Tracker {
     return all;
   }
 
-  /** Removes peers that have said nothing for `age`, and what forwarders told before that. */
+  /** Removes peers that were silent for `age`, and answers of forwarders that are older. */
   async purge(): Promise<void> {
     const { swarms, upstream, settings, clock } = this.#parts;
     const before = clock.now() - settings.age * 60_000;
@@ -159,7 +162,7 @@ export class Tracker {
     return refused;
   }
 
-  /** Only who has the peer's address, port, id and key may take it away. */
+  /** Only a client with the peer's address, port, id and key may remove it. */
   #stopped(announce: Announce): Accepted | Promise<Accepted> {
     const { swarms, upstream } = this.#parts;
     const row = swarms.rowAt(announce);
@@ -176,7 +179,7 @@ export class Tracker {
     return known === 0 || known === key;
   }
 
-  /** Forwarders are told at once of a peer that was known here; a new one is a first announce. */
+  /** If the peer was known here, the event is forwarded at once. A new peer is a first announce. */
   async #completed(announce: Announce, wasKnown: boolean): Promise<Accepted | Refused> {
     const { completed, upstream } = this.#parts;
     const counted = completed.add(announce.hash);
@@ -206,7 +209,7 @@ export class Tracker {
     return this.#accept(announce);
   }
 
-  /** Resolves when a forwarder has told something, or the time is over. */
+  /** Resolves when a forwarder has answered, or when the time is over. */
   async #firstAnswer(hash: string, waitMs: number): Promise<void> {
     const { upstream, clock } = this.#parts;
     const entry = upstream.registry.find(hash);

@@ -59,7 +59,7 @@ test("a file with indexers, whose keys stand in the environment", async (t) => {
   await once(child, "exit");
 });
 
-test("what is wrong with the start is told in one line, without a key", async (t) => {
+test("reports what is wrong with the start in one line, without a key", async (t) => {
   const { dir } = await openFolder(t);
   const config = join(dir, "torznab.yaml");
   const keyFile = join(dir, "short.key");

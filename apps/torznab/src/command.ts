@@ -56,12 +56,21 @@ export async function main(argv: readonly string[]): Promise<number> {
 }
 
 async function readSettings(path: string | undefined, flags: object): Promise<Settings> {
-  const text = path === undefined ? "" : await readFile(path, "utf8");
+  const text = path === undefined ? "" : await readText(path);
   const file = parsedYaml(text, path);
   return parseSettings(file, process.env, flags as Record<string, unknown>);
 }
 
-/** The parser's own errors and warnings would repeat the line, and a key may stand in it. */
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    const { code = "unknown error" } = error as { code?: string };
+    throw new SluiceError("INVALID", `--config: the file ${path} cannot be read (${code})`);
+  }
+}
+
+/** The parser's own errors and warnings would repeat the line, which may contain a key. */
 function parsedYaml(text: string, path: string | undefined): unknown {
   try {
     return parse(text, { maxAliasCount: ALIASES_MAX, logLevel: "error" });
@@ -77,6 +86,7 @@ function greeting({ address, service }: RunningTorznab, { apiKey, dir }: Setting
   const key = apiKey === undefined ? "none needed on this machine" : "the one you set";
   const lines = [
     `Torznab search service on ${address}, data in ${dir}`,
+    `  the page, for a browser:        ${address}/`,
     `  for Sonarr, Radarr and others:  ${address}/api   (API key: ${key})`,
   ];
   if (count > 0) return [...lines, `  ${count} indexers`].join("\n");
@@ -85,7 +95,7 @@ function greeting({ address, service }: RunningTorznab, { apiKey, dir }: Setting
   return [
     ...lines,
     "",
-    "There is no indexer yet. Add the first one, with the address that its program shows:",
+    "There is no indexer yet. Add the first one on the page, or with the address that its program shows:",
     `${add} '{"url":"http://localhost:9117/api/v2.0/indexers/NAME/results/torznab/","apiKey":"KEY"}'   # Jackett`,
     `${add} '{"url":"http://localhost:9696/1/api","apiKey":"KEY","name":"my-tracker"}'   # Prowlarr`,
     "Any other Torznab address works the same way.",
@@ -101,6 +111,8 @@ function told(): Promise<void> {
 function refuse(error: unknown): number {
   const isKnown = error instanceof SluiceError || (error as { code?: unknown }).code !== undefined;
   if (!isKnown) throw error;
-  console.error(`sluice torznab: ${(error as Error).message}`);
+  const { message, code } = error as Error & { code?: string };
+  const hint = code?.startsWith("ERR_PARSE_ARGS") === true ? "; see sluice torznab --help" : "";
+  console.error(`sluice torznab: ${message}${hint}`);
   return 2;
 }

@@ -1,4 +1,4 @@
-/** Every bound on what comes from outside, each with its reason. */
+/** Every limit on input from outside, each with its reason. */
 
 /** Bytes of one answer: the largest feeds seen have a few MiB. A setting may lower it. */
 export const RESPONSE_BYTES_MAX = 16 * 1024 * 1024;
@@ -18,7 +18,7 @@ export const XML_REFERENCES_MAX = 100_000;
 /** Characters of one tag, text or section: a parser takes seconds for one of many MiB. */
 export const XML_STRETCH_CHARS_MAX = 256 * 1024;
 
-/** Bytes of a document that does not stand in line behind the large ones. */
+/** Bytes up to which a document does not wait behind the large ones. */
 export const SMALL_DOCUMENT_BYTES_MAX = 1024 * 1024;
 
 /** How long a document may take to read before its thread is ended: the largest take seconds. */
@@ -70,6 +70,12 @@ export const DEADLINE_MS_MAX = 24 * 3_600_000;
 export const SEARCHES_RUNNING_MAX = 2_000;
 
 /** Indexers that may be configured: each has a gate and a line in every list. */
+/** Programs whose indexers are taken over, and how often their lists are read. */
+export const SOURCES_MAX = 20;
+export const SYNC_EVERY_MS = 3_600_000;
+/** Indexers that one of them may list. */
+export const LISTED_INDEXERS_MAX = 500;
+
 export const INDEXERS_MAX = 1_000;
 
 /** Windows of one indexer. */
@@ -91,3 +97,9 @@ export const SEARCH_ITEMS_MAX = 200_000;
 
 /** Tasks listed as activity. */
 export const ACTIVITY_MAX = 200;
+
+/** Hosts with limits of their own: a few for each program that runs in front of trackers. */
+export const HOSTS_MAX = 200;
+
+/** Categories of one indexer that may be mapped: the largest trackers have about a hundred. */
+export const CATEGORIES_MAPPED_MAX = 500;

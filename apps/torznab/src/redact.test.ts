@@ -16,7 +16,7 @@ test("known secrets and all that is named like one are taken out", () => {
   }
 });
 
-test("a key of a letter is taken out where it stands as a key, not out of every word", () => {
+test("a one-character key is redacted where it is used as a key, not in every word", () => {
   for (const [text, clean] of [
     ["Release 1 of S01E11", "Release 1 of S01E11"],
     ["http://x/dl/1/file?r=1&i=11", "http://x/dl/REDACTED/file?r=REDACTED&i=11"],

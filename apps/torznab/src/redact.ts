@@ -7,8 +7,9 @@ const NAMED =
   /\b((?:\w+_)?(?:api_?key|pass_?key|auth_?key|rss_?key)|\w+_pass|token|secret)=([^&\s"'<>]+)/gi;
 
 /**
- * Some indexers take any key, and people give them `1` or `x`. So short a key is taken out where it
- * stands for itself: in a message as a word, in what an indexer found as a part of an address.
+ * Some indexers accept any key, and people give them `1` or `x`. A key that short is redacted only
+ * where it is a separate unit: a word in a message, or a part of an address in what an indexer
+ * found.
  */
 const KEY_CHARS_MIN = 8;
 

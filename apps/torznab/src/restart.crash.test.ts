@@ -20,7 +20,7 @@ async function run(t: TestContext, dir: string): Promise<{ child: ChildProcess; 
   throw new Error("it ended without a word");
 }
 
-test("kill -9: an answered search goes on, and no window is refilled", async (t) => {
+test("kill -9: an answered search continues, and no window is refilled", async (t) => {
   const { dir } = await openFolder(t);
   const server = await openIndexer(t, { items: sampleItems("a", 2) });
   const first = await run(t, dir);

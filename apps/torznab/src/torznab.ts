@@ -3,10 +3,13 @@
 import type { LookupFunction } from "node:net";
 import type { Clock } from "sluice";
 import { type AppPage, FixedKeys, type LogLevel, type LogOptions, serveApp } from "sluice/http";
+import { hostRoutes } from "./http/host-routes.ts";
 import { jsonRoutes } from "./http/json-routes.ts";
-import { torznabRoutes } from "./http/torznab-routes.ts";
+import { sourceRoutes } from "./http/source-routes.ts";
+import { brokenRequest, torznabRoutes } from "./http/torznab-routes.ts";
 import { BODY_BYTES_MAX } from "./limits.ts";
-import { pageOf } from "./service/page.ts";
+import { pageOf } from "./page/page.ts";
+import { addGauges } from "./service/gauges.ts";
 import { TorznabService } from "./service/service.ts";
 import { parseSettings, type Settings } from "./settings/settings.ts";
 
@@ -30,7 +33,6 @@ export async function torznab(options: TorznabOptions = {}): Promise<RunningTorz
   const { host, port, apiKey, insecure } = settings;
   const service = await TorznabService.open({ ...options, settings });
   const keys = apiKey === undefined ? undefined : [apiKey];
-  const page = pageOf(service);
   try {
     const server = await serveApp({
       title: "Sluice Torznab",
@@ -40,18 +42,22 @@ export async function torznab(options: TorznabOptions = {}): Promise<RunningTorz
       insecure,
       log: options.log,
       limits: { bodyBytesMax: BODY_BYTES_MAX },
-      pages: [page],
+      pages: [pageOf(service)],
+      broken: brokenRequest,
       ...(keys === undefined ? {} : { keys }),
       routes: (app, { registry, closing }) => {
         service.parts.metrics.showIn(registry);
+        addGauges(registry, service);
         torznabRoutes(app, { service, keys: keys === undefined ? undefined : new FixedKeys(keys) });
         jsonRoutes(app, service, closing);
+        hostRoutes(app, service);
+        sourceRoutes(app, service, service.sources);
       },
     });
     return {
       address: server.address,
       service,
-      page: () => page,
+      page: () => pageOf(service, `${server.address}/`),
       async close() {
         await server.close({ timeout: 1_000 });
         await service.close();

@@ -90,7 +90,7 @@ class Taking implements Consumption {
     }
   }
 
-  // A job that was handled is deleted first; the server gives a reserved one to somebody else.
+  // Handled jobs are deleted first. The server gives reserved jobs to another consumer.
   async stop(): Promise<void> {
     this.#isOver = true;
     await Promise.allSettled(this.#running);

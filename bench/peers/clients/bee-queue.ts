@@ -8,7 +8,7 @@ const STOP_MS = 5000;
 
 export async function connect(place: Place): Promise<Client> {
   const { hostname, port } = new URL(place.address);
-  // What its manual turns off for speed: nobody waits for events of jobs here.
+  // Its manual turns these off for speed. This bench does not wait for events of jobs.
   const settings = {
     redis: { host: hostname, port: Number(port) },
     getEvents: false,

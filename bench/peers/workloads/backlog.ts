@@ -1,8 +1,8 @@
 // A queue in which very many jobs wait all the time: as many are finished as are added. In the same
 // rounds, the same work on a server of the same kind whose queue is empty.
 //
-// Nobody holds a job when the clock begins, and the consumer stops as soon as so many are finished;
-// what it has finished beyond that is added again before the next turn.
+// No consumer holds a job when the clock starts, and the consumer stops as soon as enough jobs are
+// finished. If it finished more, as many are added again before the next turn.
 
 import type { Group, Scale } from "../../figure.ts";
 import { groupOf, type Play } from "../compete.ts";

@@ -1,4 +1,4 @@
-// A durable queue inside of the process: Sluice beside plainjob on SQLite, synced and relaxed.
+// A durable queue in the process: Sluice compared with plainjob on SQLite, synced and relaxed.
 
 import { join } from "node:path";
 import { EmbeddedLoad } from "../../embedded/load.ts";

@@ -14,15 +14,15 @@ import {
   type Outcome,
   SluiceError,
 } from "@sluice/protocol";
-import type { Body } from "./codec/body.ts";
 import type { EngineCalls } from "./engine-calls.ts";
+import { type Features, FLOW_LEVEL, ORDERED_LEVEL } from "./features.ts";
 import type { HeldGroups } from "./held-groups.ts";
 import { idOf } from "./job-ids.ts";
 import type { Journal } from "./journal.ts";
 import { BUSY_RETRY_MS, OPERATION_BYTES_MAX, WAITING_ADDS_MAX } from "./limits.ts";
-import { pieceEnds, slicesOf, specOf } from "./new-jobs.ts";
+import { pieceEnds, questionOf, slicesOf, specOf } from "./new-jobs.ts";
 import type { Note } from "./operations.ts";
-import type { Answer, Question } from "./policy/lua/batch.ts";
+import type { Answer } from "./policy/lua/batch.ts";
 import type { Policies } from "./policy/policies.ts";
 import type { Pump } from "./pump.ts";
 import { errorJson, toPortError } from "./refuse.ts";
@@ -50,6 +50,7 @@ interface AddParts {
   readonly journal: Journal;
   readonly heldGroups: HeldGroups;
   readonly policies: Policies;
+  readonly features: Features;
   readonly waitingAdds: WaitingAdds;
   readonly pump: Pump;
   readonly options: { readonly payloadBytesMax: number; readonly unsyncedBytesMax: number };
@@ -170,7 +171,7 @@ export class AddCalls {
     { queue, outcomes, options, note }: Batch,
     jobs: readonly NewJob[],
   ): Promise<void> | undefined {
-    const { policies } = this.#of;
+    const { features, policies } = this.#of;
     const first = outcomes.length;
     this.#of.lookAtWall();
     const specs: JobSpec[] = [];
@@ -178,6 +179,8 @@ export class AddCalls {
     for (const job of jobs) {
       const place = outcomes.push(NOT_YET) - 1;
       try {
+        if (job?.after !== undefined) features.need(FLOW_LEVEL, "the job option after");
+        if (job?.ordered === true) features.need(ORDERED_LEVEL, "the job option ordered");
         specs.push(specOf(job, queue, this.#of.options.payloadBytesMax));
         places.push(place);
       } catch (error) {
@@ -328,13 +331,13 @@ export class AddCalls {
 
   #busy(): SluiceError {
     const message = this.#isUnsynced
-      ? `the log is ${this.#of.journal.unsyncedBytes} bytes behind`
-      : "the log holds too much that is dead, and is being cleaned";
+      ? `${this.#of.journal.unsyncedBytes} bytes are not on disk yet; try again later`
+      : "the log is being cleaned; try again later";
     return new SluiceError("RATE_LIMITED", message, { retryAfterMs: BUSY_RETRY_MS });
   }
 }
 
-/** What is remembered of an operation stands in one append with its jobs. */
+/** The record of an operation is written in one append with its jobs. */
 function checkBytes(jobs: readonly NewJob[]): void {
   let bytes = 0;
   for (const job of jobs) bytes += job?.payload?.length ?? 0;
@@ -345,19 +348,13 @@ function checkBytes(jobs: readonly NewJob[]): void {
   throw new SluiceError("PAYLOAD_TOO_LARGE", message, { field: "jobs", value: bytes });
 }
 
-/** What a script is asked about a new job. */
-function questionOf({ body }: JobSpec): Question {
-  const { headers, payload } = body as Body;
-  return { headers, payloadBytes: payload.length };
-}
-
 const READY = Promise.resolve();
 
 const NO_GROUPS: ReadonlySet<string> = new Set();
 
 const NOT_YET: Outcome<Added> = { error: { code: "INTERNAL", message: "not answered" } };
 
-function addedOf({ id, tier, duplicate, dropped }: AddResult): Added {
+export function addedOf({ id, tier, duplicate, dropped }: AddResult): Added {
   if (dropped === true) return { id: "", tier, dropped: true };
   return duplicate === true ? { id: idOf(id), tier, duplicate: true } : { id: idOf(id), tier };
 }

@@ -21,7 +21,7 @@ test("nothing is answered or delivered before it is durable", async () => {
   assert.deepEqual(happened.sort(), ["added", "taken"]);
 });
 
-test("calls that come while the log syncs share the next sync", async () => {
+test("calls that arrive while the log syncs share the next sync", async () => {
   const log = new HeldLog();
   const { broker } = await open({}, { log });
   log.hold();
@@ -35,7 +35,7 @@ test("calls that come while the log syncs share the next sync", async () => {
   assert.equal(log.appends - before, 1);
 });
 
-test("a log that fails is final: no call is answered any more, and an event says so", async () => {
+test("after the log fails, every call is refused, and an event reports the failure", async () => {
   const log = new HeldLog();
   const failures: SluiceError[] = [];
   const { broker } = await open({}, { log, onFailure: (error) => failures.push(error) });
@@ -99,7 +99,7 @@ test("a consumer of a failed broker is over", async () => {
   await consumer.over;
 });
 
-test("whoever adds faster than the log can follow waits for it", async () => {
+test("an add waits when the log cannot keep up", async () => {
   const log = new HeldLog();
   const { broker } = await open({}, { log, unsyncedBytesMax: 1000 });
   log.hold();
@@ -133,7 +133,7 @@ test("a reader of events that falls far behind is cut off, and others are not", 
   assert.equal((await late.next()).value.event, "added");
 });
 
-test("after a restart time goes on from the last fact when the clock is behind it", async () => {
+test("after a restart, time continues from the last fact if the clock is behind it", async () => {
   const clock = turningClock(5);
   const log = new MemoryLog();
   const broker = await openBroker({ log, clock });
@@ -162,7 +162,7 @@ test("a payload that is damaged in the log is not served: the broker stops", asy
   await assert.rejects(broker.add("q", [job("y")]), { code: "LOG_FAILED" });
 });
 
-test("what is more than one append may take is whole after a restart", async () => {
+test("jobs that exceed one append are complete after a restart", async () => {
   const log = new MemoryLog();
   const { broker, clock } = await open({}, { log });
   const size = 100_000;
@@ -185,7 +185,7 @@ test("what is more than one append may take is whole after a restart", async () 
   await again.close();
 });
 
-test("a limit that cannot be is refused with its name and value", async () => {
+test("refuses an invalid limit with its name and value", async () => {
   for (const options of [
     { payloadBytesMax: 0 },
     { payloadBytesMax: 16 * 1024 * 1024 + 1 },

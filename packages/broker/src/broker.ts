@@ -2,13 +2,13 @@ import {
   BOUNDED_CALLS,
   type Broker,
   type BrokerEvent,
-  batchCheck,
   boundOf,
   type CallName,
   type CallOptions,
   type ConsumeOptions,
   type Consumer,
   callsOf,
+  checkOf,
   type Deliver,
   type EventFilter,
   isBounded,
@@ -20,6 +20,10 @@ import {
   type TableCalls,
 } from "@sluice/protocol";
 import { AddCalls } from "./add.ts";
+import { BulkCalls } from "./bulk/bulk-calls.ts";
+import { CALL_LEVELS } from "./codec/levels.ts";
+import { FindCalls } from "./find.ts";
+import { FlowCalls } from "./flows.ts";
 import { GateCalls } from "./gates.ts";
 import { GroupCalls } from "./groups.ts";
 import { HandOut } from "./hand-out.ts";
@@ -29,8 +33,10 @@ import type { LendAnswer, LendRequest } from "./lending/port.ts";
 import { type OpenOptions, parseOptions } from "./options.ts";
 import { QueueCalls } from "./queues.ts";
 import { Runtime } from "./runtime.ts";
+import { ScheduleCalls } from "./schedules/schedule-calls.ts";
 import { SettleCalls } from "./settle.ts";
 import { type Sizes, StatsCalls } from "./stats.ts";
+import { StepCalls } from "./steps.ts";
 import { StoreCalls } from "./stores.ts";
 
 /** Opens a broker on a log; when it resolves, all that the log holds is there again. */
@@ -67,11 +73,16 @@ export class LocalBroker extends callsOf<CallName>() implements Broker {
       this.#handOut,
       new SettleCalls(runtime),
       new InspectCalls(runtime),
+      new FindCalls(runtime),
+      new BulkCalls(runtime),
+      new FlowCalls(runtime),
       new GroupCalls(runtime),
       new QueueCalls(runtime),
       new LaneCalls(calls),
       new GateCalls(calls),
       new StoreCalls(calls),
+      new ScheduleCalls(runtime),
+      new StepCalls(runtime),
       this.#stats,
     ]);
   }
@@ -81,12 +92,14 @@ export class LocalBroker extends callsOf<CallName>() implements Broker {
     const methods = LocalBroker.prototype as unknown as Record<string, unknown>;
     for (const name of BOUNDED_CALLS) {
       const at = optionsAt(name);
-      const check = batchCheck(name);
+      const check = checkOf(name);
+      const level = CALL_LEVELS[name];
       methods[name] = function (this: LocalBroker, ...args: unknown[]): Promise<unknown> {
         const answer = this.#answers[name] as (...args: unknown[]) => Promise<unknown>;
         const options = args[at] as CallOptions | undefined;
         try {
           check(args);
+          if (level !== undefined) this.#runtime.features.need(level, name);
           if (!isBounded(options)) return answer(...args);
           const bound = boundOf({ name, options, clock: this.#runtime.givenClock });
           args[at] = bound.options;

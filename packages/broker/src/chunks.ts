@@ -141,7 +141,7 @@ export class Chunks {
     sizes.length = 0;
   }
 
-  /** What a job takes beside its body is not remembered: the mean of its chunk stands for it. */
+  /** The bytes of a job beside its body are not stored per job: the mean of its chunk is used. */
   #count(chunk: Chunk): void {
     const besideBytes = Math.round((chunk.live * chunk.besideBytes) / chunk.bound);
     const more = chunk.bodyBytes + besideBytes - chunk.liveBytes;

@@ -70,7 +70,7 @@ for (const standing of [0, 200, 1000, 6000]) {
   });
 }
 
-test("many who add at once wait for the cleaner before the bound breaks", async () => {
+test("many concurrent adds wait for the cleaner before the bound breaks", async () => {
   // What ends in one commit owes twice its size at once: it must fit into the quarter that is left.
   const { broker, worst } = await openWatched(2 * SEGMENT_BYTES);
   await addStanding(broker, 3000);
@@ -109,7 +109,7 @@ test("whichever of the standing jobs go and are followed by others, the bound ho
     { numRuns: 8 },
   ));
 
-test("when nearly all ends at once, adds go on, and the log becomes small", async () => {
+test("when nearly all jobs end at once, adds continue and the log shrinks", async () => {
   const { broker } = await openWatched();
   const ids = await addStanding(broker, 6000);
   const gone = ids.filter((_, index) => index % 10 !== 0);

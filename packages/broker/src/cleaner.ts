@@ -6,7 +6,7 @@ import { ByteReader } from "./codec/byte-reader.ts";
 import { decodeFact } from "./codec/facts.ts";
 import type { Committed, Journal } from "./journal.ts";
 
-/** Facts that a pass reads in one go, and jobs that it tells again: a millisecond or two. */
+/** Facts that a pass reads in one step, and jobs that it rewrites: a millisecond or two. */
 const READ_PER_STEP = 2000;
 const MOVED_PER_STEP = 500;
 
@@ -42,8 +42,8 @@ export interface CleanerParts {
 }
 
 /**
- * Keeps the log small: the jobs that still live in its oldest file are told again at its end, and
- * the file is forgotten.
+ * Keeps the log small: writes the jobs that still live in its oldest file again at its end, and
+ * forgets the file.
  *
  * **What holds.** Let D be the log's bytes, L those that live in it, S a segment (files are an
  * eighth of it). D <= 2L + S, unless L falls faster than the log can be cleaned.
@@ -68,15 +68,15 @@ export interface CleanerParts {
  * but for a pass that runs. When much of the log ends at once (a purge, a drained backlog) D is
  * above the bound until the cleaner has come through what is left; then too it only falls.
  *
- * What lives beside the jobs (stores, levels of gates, groups) is told as a whole by each pass. It
- * counts as live by the size of its last telling, a pass goes through four times as much, and one
- * telling more may be there while a pass ends.
+ * Each pass writes all state beside the jobs (stores, levels of gates, groups) again. That state
+ * counts as live by the size of its last copy, a pass goes through four times as much, and there
+ * may be one more copy while a pass ends.
  *
- * **A pass.** A replay begins at a mark: the configuration told again, so that the facts behind it
- * have their queues. There are sixteen to a segment. A pass moves the jobs before the first mark
- * that is behind the oldest file, those told in one commit with the mark included, tells all the
- * rest of the state again (a checkpoint), and only then trims the log up to the commit of that
- * mark. A crash at any point leaves a log that says the same.
+ * **A pass.** A replay begins at a mark: a copy of the configuration, so that the facts behind it
+ * have their queues. There are sixteen marks to a segment. A pass moves the jobs before the first
+ * mark that is behind the oldest file, including those written in one commit with the mark. Then it
+ * writes all the rest of the state again (a checkpoint), and only then trims the log up to the
+ * commit of that mark. A crash at any point leaves a log with the same content.
  */
 export class Cleaner {
   readonly #parts: CleanerParts;
@@ -101,9 +101,9 @@ export class Cleaner {
     this.#marks = marks.map((position) => ({ first: position, last: position }));
   }
 
-  /** A new log begins with a mark. */
-  begin(): void {
-    if (this.#marks.length === 0) this.#mark();
+  /** A new log begins with a mark, and so does what is written behind a restored one. */
+  begin(isRestored = false): void {
+    if (isRestored || this.#marks.length === 0) this.#mark();
   }
 
   /** Adds have to wait: the log holds too much that is dead, and a pass is at work. */
@@ -128,7 +128,7 @@ export class Cleaner {
   look(): void {
     const { journal, segmentBytes } = this.#parts;
     if (this.#isStopped) return;
-    // A large configuration is told less often: a mark must stay a small part of the log.
+    // A large configuration is written less often: a mark must stay a small part of the log.
     const everyBytes = Math.max(segmentBytes / MARKS_PER_SEGMENT, 8 * this.#markBytes);
     if (journal.writtenBytes - this.#markedBytes > everyBytes) this.#mark();
     const target = this.#isRunning ? undefined : this.#target();
@@ -140,7 +140,7 @@ export class Cleaner {
       .finally(() => {
         this.#isRunning = false;
         this.#tellProgress();
-        // What came meanwhile may ask for another pass, and nobody else may call.
+        // What came meanwhile may need another pass, and there may be no other call to start it.
         this.look();
       });
   }
@@ -217,7 +217,7 @@ export class Cleaner {
     while (this.#marks[0] !== undefined && this.#marks[0].first < first) this.#marks.shift();
   }
 
-  /** Tells the state beside the jobs, a step at a time. */
+  /** Writes the state beside the jobs again, a step at a time. */
   async #checkpoint(): Promise<void> {
     const { engine, journal } = this.#parts;
     let toldBytes = 0;
@@ -234,7 +234,7 @@ export class Cleaner {
     await journal.durable();
   }
 
-  /** Tells the jobs again whose records are in a chunk, up to a position. */
+  /** Writes the jobs again whose records are in a chunk, up to a position. */
   async #move(chunk: Chunk, last: Position): Promise<void> {
     for (const { from, to, position, offset } of [...chunk.parts]) {
       if (position > last) return;
@@ -258,12 +258,15 @@ export class Cleaner {
       if (work >= 1) work = await this.#turn();
       work += 1 / READ_PER_STEP;
       const fact = decodeFact(reader, skip);
-      if (fact.fact !== "job" && fact.fact !== "moved") continue;
-      if (this.#tellAgain(fact, chunk, from + at, bytes, at)) work += 1 / MOVED_PER_STEP;
+      const isTold =
+        fact.fact === "job" || fact.fact === "moved"
+          ? this.#tellAgain(fact, chunk, from + at, bytes, at)
+          : this.#tellStep(fact, chunk, from + at, bytes, at);
+      if (isTold) work += 1 / MOVED_PER_STEP;
     }
   }
 
-  /** False when the job is gone, or its record stands elsewhere by now. */
+  /** False when the job is gone, or its record is elsewhere by now. */
   #tellAgain(
     fact: Extract<Fact, { fact: "job" | "moved" }>,
     chunk: Chunk,
@@ -271,19 +274,35 @@ export class Cleaner {
     bytes: Uint8Array,
     at: number,
   ): boolean {
-    const { chunks, engine, journal, now } = this.#parts;
+    const { chunks, engine, now } = this.#parts;
     const { id } = fact.job;
     const name = chunks.nameOf(chunk, offset);
     const job = engine.body(id) === name ? engine.queries.record(id) : undefined;
     if (job === undefined) return false;
     job.body = bodyAt(bytes, at);
+    this.#write({ at: now(), fact: "moved", job });
+    chunks.release(name, job.sizeBytes);
+    return true;
+  }
+
+  /** The same for results of steps and signals, which are kept apart from their jobs. */
+  #tellStep(fact: Fact, chunk: Chunk, offset: number, bytes: Uint8Array, at: number): boolean {
+    if (fact.fact !== "signalled" && !(fact.fact === "step" && "body" in fact)) return false;
+    const { chunks, engine, now } = this.#parts;
+    const name = chunks.nameOf(chunk, offset);
+    if (engine.steps.body(fact) !== name) return false;
+    this.#write({ ...fact, at: now(), body: bodyAt(bytes, at) });
+    chunks.release(name, fact.sizeBytes);
+    return true;
+  }
+
+  #write(fact: Fact): void {
+    const { journal } = this.#parts;
     const before = journal.writtenBytes;
-    journal.write({ at: now(), fact: "moved", job });
+    journal.write(fact);
     const movedBytes = journal.writtenBytes - before;
     this.#ownBytes += movedBytes;
     if (this.#allowedBytes > 0) this.#allowedBytes += movedBytes + movedBytes / 2;
-    chunks.release(name, job.sizeBytes);
-    return true;
   }
 
   /** Lets others in, and the log catch up with what the pass itself has written. Answers 0. */

@@ -10,6 +10,7 @@ import {
 import { settlingClock } from "@sluice/protocol/testing";
 import { openBroker } from "./index.ts";
 import type { OpenOptions } from "./options.ts";
+import { SAME_SUBJECTS } from "./testing/conforms-on.ts";
 
 const CASE_MS_MAX = 20_000;
 /** Turns of the event loop after which all that needs no time has come through. */
@@ -49,12 +50,6 @@ function conforms(name: string, options: Partial<OpenOptions>, skipped?: RegExp)
   brokerConformance(name, opener(options), register, skipped === undefined ? {} : { skipped });
 }
 
-/** Subjects without payloads and restarts: the same, wherever payloads are and what is cleaned. */
-const SAME = new RegExp(
-  "^(?:call options|limits|cancelByKey|why|setQueue|pause|policies$|admission)" +
-    "|^(?:fairness|tiers|gates$|events)",
-);
-
 conforms("embedded", {});
-conforms("embedded, cleaning all the time", { segmentBytes: 2048 }, SAME);
-conforms("embedded, payloads on disk", { payloadMemoryBytes: 1 }, SAME);
+conforms("embedded, cleaning all the time", { segmentBytes: 2048 }, SAME_SUBJECTS);
+conforms("embedded, payloads on disk", { payloadMemoryBytes: 1 }, SAME_SUBJECTS);

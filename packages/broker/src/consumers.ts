@@ -19,7 +19,7 @@ const HELD_UP_MS = 20;
 /** Leases that are given back in one go when the broker closes. */
 const HELD_PER_PAGE = 1000;
 
-/** Somebody to whom jobs go, as the broker knows it. */
+/** A receiver of jobs, as the broker knows it. */
 class LocalConsumer implements Consumer {
   readonly queue: string;
   readonly name: string;
@@ -32,9 +32,9 @@ class LocalConsumer implements Consumer {
   /** Jobs that went out to it and wait to be durable. */
   onTheWay = 0;
   isOver = false;
-  /** It takes jobs once, and whoever asked keeps them whatever becomes of it. */
+  /** It takes jobs once. The caller keeps them even when this consumer is over. */
   isPoll = false;
-  /** Told when what was on its way did not arrive and nothing else is. */
+  /** Called when a delivery on its way did not arrive and no other is on its way. */
   onNothing: () => void = () => {};
   readonly #owner: Consumers;
 
@@ -135,7 +135,7 @@ export class Consumers {
     this.#wake();
   }
 
-  /** Tells the engine of credits that came since. */
+  /** Passes credits that were added since to the engine. */
   applyCredits(): void {
     if (this.#changed.size === 0) return;
     const now = this.#now();
@@ -159,7 +159,7 @@ export class Consumers {
     for (const consumer of this.#members.get(queue)?.values() ?? []) this.#remove(consumer);
   }
 
-  /** Everybody leaves, and what consumers hold is given back: nobody is left to finish it. */
+  /** Removes all consumers and gives back what they hold: none is left to finish it. */
   leaveAll(): void {
     for (const [queue, members] of this.#members) {
       const consumers = [...members.values()].filter(({ isPoll }) => !isPoll);
@@ -184,7 +184,7 @@ export class Consumers {
     } while (cursor !== 0);
   }
 
-  /** The broker cannot go on: nobody gets anything any more. */
+  /** The broker cannot continue: no consumer gets any more jobs. */
   endAll(): void {
     for (const queue of this.#members.keys()) this.queueGone(queue);
   }
@@ -223,7 +223,7 @@ export class Consumers {
     if (this.#sending === undefined) this.#sendAll();
   }
 
-  /** Sends what is durable, in order; goes on by itself when payloads had to be read. */
+  /** Sends what is durable, in order. If payloads must be read first, it continues after that. */
   #sendAll(): void {
     this.#sending = undefined;
     try {
@@ -287,7 +287,7 @@ export class Consumers {
       const body = bodies[i];
       const job = body === undefined ? undefined : this.#leasedJob(leases[i]!, body, now);
       if (job !== undefined) jobs.push(job);
-      // Cancelled, or expired, before it was delivered.
+      // Cancelled, or its lease is over, before it was delivered.
       else this.changed(creditBack(consumer));
     }
     // By the clock it was given, so that a simulation does not depend on how fast it runs.
@@ -302,8 +302,14 @@ export class Consumers {
   #leasedJob(lease: Lease, body: Body, now: number): LeasedJob | undefined {
     const held = this.#engine.held(lease.id, lease.lease);
     if (held === undefined) return undefined;
+    // The log took longer than the lease: delivered now, the job would run beside the one that
+    // gets its permits in the same turn.
+    if (held.expiresAt <= now) {
+      this.#giveBack(lease);
+      return undefined;
+    }
     const id = idOf(lease.id);
-    return {
+    const job: LeasedJob = {
       id,
       lease: this.#tokens.of(lease.id, lease.lease, id),
       queue: lease.queue,
@@ -318,9 +324,11 @@ export class Consumers {
       headers: body.headers,
       payload: body.payload,
     };
+    if (held.hasSteps) job.hasSteps = true;
+    return job;
   }
 
-  /** The consumer left while the job was on its way: nobody has started it. */
+  /** The job was on its way and is not delivered: no worker has started it. */
   #giveBack({ id, lease }: Lease): void {
     if (this.#engine.held(id, lease) === undefined) return;
     this.#engine.giveBack(id, lease, this.#now());

@@ -1,4 +1,4 @@
-import { type Engine, endStateOf, type Fact } from "@sluice/engine";
+import { type Engine, endStateOf, type Fact, isOwnResult } from "@sluice/engine";
 import {
   aborted,
   type BrokerEvent,
@@ -11,8 +11,11 @@ import {
   queueOfGroup,
   SluiceError,
 } from "@sluice/protocol";
+import type { Chunks } from "./chunks.ts";
 import { idOf } from "./job-ids.ts";
 import type { Journal } from "./journal.ts";
+import { withResult } from "./results.ts";
+import { nameOfKey, queueOfKey } from "./schedules/scheduled-jobs.ts";
 
 /** Facts as events, for those who listen. With no listener nothing is made. */
 export class EventFeed {
@@ -28,7 +31,7 @@ export class EventFeed {
     for (const [reader, filter] of this.#readers) if (passes(filter, event)) reader.push(event);
   }
 
-  /** Tells those who begin to listen. */
+  /** Keeps an event for readers that begin to listen later. */
   tellFirst(event: BrokerEvent): void {
     this.#first.push(event);
   }
@@ -80,6 +83,11 @@ export function eventOf(fact: Fact, engine: Engine): BrokerEvent | undefined {
       };
     case "returned":
       return { at, event: "returned", queue, id: idOf(fact.id) };
+    case "step":
+      return isOwnResult(fact) ? undefined : stepEvent(fact, queue);
+    case "suspended":
+    case "signalled":
+      return stepEvent(fact, queue);
     case "dead": {
       const error = fact.error ?? fact.reason;
       const dlq = String(engine.queueConfig(queue).dlq);
@@ -100,6 +108,10 @@ export function eventOf(fact: Fact, engine: Engine): BrokerEvent | undefined {
       return { at, event: "queue", queue: fact.name };
     case "queue-deleted":
       return { at, event: "queue-deleted", queue: fact.name };
+    case "schedule":
+    case "schedule-deleted":
+    case "ticked":
+      return scheduleEvent(fact);
     case "gate":
       return { at, event: "gate", gate: fact.key };
     case "cooled":
@@ -107,6 +119,47 @@ export function eventOf(fact: Fact, engine: Engine): BrokerEvent | undefined {
     default:
       return undefined;
   }
+}
+
+type ScheduleFact = Extract<Fact, { fact: "schedule" | "schedule-deleted" | "ticked" }>;
+
+function scheduleEvent(fact: ScheduleFact): BrokerEvent {
+  const { at, key } = fact;
+  const of = { at, queue: queueOfKey(key), schedule: nameOfKey(key) };
+  if (fact.fact === "schedule") {
+    return { ...of, event: "schedule", paused: fact.schedule.pausedBy !== "" };
+  }
+  if (fact.fact === "schedule-deleted") return { ...of, event: "schedule-deleted" };
+  const { tick, outcome, job, error, after } = fact;
+  if (outcome === "added") return { ...of, event: "ticked", tick, id: idOf(job!) };
+  if (outcome === "held") return { ...of, event: "tick-held", tick };
+  return {
+    ...of,
+    event: "tick-skipped",
+    tick,
+    reason: outcome,
+    ...(error === undefined ? {} : { error }),
+    ...(after === undefined ? {} : { after }),
+  };
+}
+
+function stepEvent(
+  fact: Extract<Fact, { fact: "step" | "suspended" | "signalled" }>,
+  queue: string,
+): BrokerEvent {
+  const of = { at: fact.at, queue, id: idOf(fact.id), name: fact.name };
+  if (fact.fact === "signalled") return { ...of, event: "signalled" };
+  const { occurrence, kind } = fact;
+  if (fact.fact === "step") return { ...of, event: "step", occurrence, kind };
+  const { until, error } = fact;
+  return {
+    ...of,
+    event: "suspended",
+    occurrence,
+    kind,
+    ...(until === Number.POSITIVE_INFINITY ? {} : { until }),
+    ...(error === undefined ? {} : { error }),
+  };
 }
 
 export function groupInfo(group: string, engine: Engine): GroupInfo {
@@ -129,7 +182,8 @@ function waitedOf({ gate, waitMs, maxWaitMs }: Waited): NonNullable<JobEnd["wait
 function endOf(fact: Extract<Fact, { fact: "ended" }>, queue: string): JobEnd {
   const end: JobEnd = { id: idOf(fact.id), queue, state: endStateOf(fact.ending), at: fact.at };
   if (fact.error !== undefined) end.error = fact.error;
-  if (fact.result !== undefined) end.result = fact.result as Uint8Array;
+  const result = fact.result ?? fact.aside;
+  if (result !== undefined) end.result = result as Uint8Array;
   if (fact.waited !== undefined) end.waited = waitedOf(fact.waited);
   return end;
 }
@@ -138,19 +192,28 @@ function endOf(fact: Extract<Fact, { fact: "ended" }>, queue: string): JobEnd {
 export class Ends {
   readonly #engine: Engine;
   readonly #journal: Journal;
+  readonly #chunks: Chunks;
   readonly #jobs = new Waiters<number, JobEnd>();
   readonly #groups = new Waiters<string, GroupInfo>();
 
-  constructor(engine: Engine, journal: Journal) {
+  constructor(engine: Engine, journal: Journal, chunks: Chunks) {
     this.#engine = engine;
     this.#journal = journal;
+    this.#chunks = chunks;
   }
 
   wait(job: number, signal: AbortSignal | undefined): Promise<JobEnd> {
     checkSignal(signal);
     const ended = this.#known(job);
-    if (ended !== undefined) return this.#journal.durable().then(() => ended);
+    if (ended !== undefined) return this.#told(ended);
     return this.#jobs.wait(job, signal);
+  }
+
+  /** Its result is read, which may have paged out. */
+  async #told(ended: Promise<JobEnd>): Promise<JobEnd> {
+    const end = await ended;
+    await this.#journal.durable();
+    return end;
   }
 
   waitGroup(name: string, signal: AbortSignal | undefined): Promise<GroupInfo> {
@@ -161,7 +224,7 @@ export class Ends {
   }
 
   /** A job that has ended and is kept, or is in a dead letter queue. */
-  #known(job: number): JobEnd | undefined {
+  #known(job: number): Promise<JobEnd> | undefined {
     const view = this.#engine.queries.job(job);
     if (view === undefined) {
       // Known by its number, but no longer kept: `why` says which of the two it is.
@@ -173,13 +236,12 @@ export class Ends {
     if (!hasEnded(state)) {
       if (dead === undefined) return undefined;
       const end: JobEnd = { id, queue: dead.origin, state: "dead", at: dead.at };
-      return view.error === undefined ? end : { ...end, error: view.error };
+      return Promise.resolve(view.error === undefined ? end : { ...end, error: view.error });
     }
     const end: JobEnd = { id, queue: view.queue, state, at: view.at! };
     if (view.error !== undefined) end.error = view.error;
-    if (view.result !== undefined) end.result = view.result as Uint8Array;
     if (view.waited !== undefined) end.waited = waitedOf(view.waited);
-    return end;
+    return withResult(end, view.result, this.#chunks);
   }
 
   hear(fact: Fact): void {

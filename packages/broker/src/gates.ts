@@ -2,22 +2,20 @@ import type { Engine, GateConfig, GatePlace } from "@sluice/engine";
 import {
   answerGate,
   COOLDOWN,
-  COOLDOWN_REASON,
   checkInteger,
   type Duration,
   GATE_PATTERN,
   type GateInfo,
   type GateOptions,
-  type GateSort,
   type GatesOptions,
   type GatesPage,
   invalid,
   NAME,
   type OperationOptions,
-  PAGE_MAX,
   parseGate,
 } from "@sluice/protocol";
 import type { EngineCalls } from "./engine-calls.ts";
+import { COST_MAX } from "./limits.ts";
 
 /** The calls about gates. */
 export class GateCalls {
@@ -50,9 +48,6 @@ export class GateCalls {
 
   async gates(options: GatesOptions = {}): Promise<GatesPage> {
     const { limit = 100, search = "", sort = "key", queue, cursor, configured } = options;
-    checkInteger("limit", limit, 1, PAGE_MAX);
-    if (typeof search !== "string") throw invalid("search", "a text", search);
-    if (!SORTS.includes(sort)) throw invalid("sort", `one of ${SORTS.join(", ")}`, sort);
     const after = parsePlace(cursor);
     const { keys, total, next } = this.#calls.call((engine, now) =>
       engine.queries.listGates(
@@ -68,14 +63,24 @@ export class GateCalls {
 
   async cooldown(key: string, duration: Duration, reason = ""): Promise<void> {
     NAME.parse("gate", key);
-    const ms = COOLDOWN.parse("cooldown", duration);
-    COOLDOWN_REASON.parse("cooldown.reason", reason);
+    const ms = COOLDOWN.parse("duration", duration);
     return this.#calls.change((engine, now) => engine.cooldown(key, ms, reason, now));
   }
 
   async clearCooldown(key: string): Promise<void> {
     NAME.parse("gate", key);
     return this.#calls.change((engine, now) => engine.clearCooldown(key, now));
+  }
+
+  async chargeGate(key: string, cost: number, options: OperationOptions = {}): Promise<void> {
+    NAME.parse("gate", key);
+    checkInteger("cost", cost, -COST_MAX, COST_MAX);
+    return this.#calls.changeOnce(
+      `chargeGate ${key}`,
+      options,
+      (engine, now) => engine.charge(key, cost, now),
+      cost,
+    );
   }
 
   async reportGate(key: string, ok: boolean, options: OperationOptions = {}): Promise<void> {
@@ -88,9 +93,6 @@ export class GateCalls {
     );
   }
 }
-
-/** A pattern has no level of its own: its gates have. */
-const SORTS: readonly string[] = ["key", "waiting"] satisfies readonly GateSort[];
 
 function parsePlace(cursor: string | undefined): GatePlace | undefined {
   if (cursor === undefined) return undefined;
@@ -111,6 +113,7 @@ function infoOf(
   };
 }
 
+/** A pattern has no level of its own: its gates have. */
 function patternInfo(key: string, config: GateConfig | undefined): GateInfo {
   return {
     key,

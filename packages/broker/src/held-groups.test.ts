@@ -21,7 +21,7 @@ test("a group whose holder is gone is released after a minute without another ca
   assert.equal((await broker.group("q/g")).ended, true);
 });
 
-test("a holder that is gone with a crash counts from the restart", async () => {
+test("after a crash, the minute of a held group counts from the restart", async () => {
   const log = new MemoryLog();
   const { broker: first, clock } = await open({}, { log });
   await first.add("q", [job("a", { group: "g" })], { holdGroups: true });

@@ -6,8 +6,8 @@ import { GROUP_HELD_MS } from "./limits.ts";
  * Groups that must not end yet, because not all of their members are there: others come with
  * another call, or wait for room in their queue.
  *
- * When no other call has come for a while the group is released: whoever waits for its end must not
- * wait for one who is gone. One timer serves all of them.
+ * If no other call arrives for a while, the group is released: callers that wait for its end must
+ * not wait for a client that is gone. One timer serves all groups.
  */
 export class HeldGroups {
   readonly #engine: Engine;

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { FakeClock } from "@sluice/protocol";
+import type { FakeClock, LeasedJob } from "@sluice/protocol";
 import type { LocalBroker } from "./broker.ts";
 import { HeldLog } from "./testing/held-log.ts";
 import { add, job, open } from "./testing/opened.ts";
 
-test("what a gate lets through while the log stands still does not go out at once", async () => {
+test("jobs that a gate admits while the log stalls are not delivered in one burst", async () => {
   const log = new HeldLog();
   const { broker, clock } = await open({}, { log });
   await broker.setGate("api", { rate: 20, burst: 20 });
@@ -28,10 +28,38 @@ test("what a gate lets through while the log stands still does not go out at onc
   assert.ok(within >= 30, `${within}: it goes on`);
 });
 
+test("a lease that expires while the log stalls is given back, not delivered", async () => {
+  const log = new HeldLog();
+  const { broker, clock } = await open({ lease: 8_000, retry: { attempts: 1 } }, { log });
+  await broker.setGate("two", { concurrency: 2 });
+  await add(broker, ...Array.from({ length: 6 }, (_, i) => job(`${i}`, { gates: ["two"] })));
+  log.hold();
+  const held: LeasedJob[] = [];
+  await broker.consume("q", { worker: "w", credits: 6 }, (jobs) => {
+    held.push(...jobs);
+  });
+  for (let i = 0; i < 18; i++) {
+    await clock.advance(500);
+    await broker.queue("q");
+  }
+  assert.deepEqual(held, []);
+  log.letGo();
+  await clock.advance(100);
+  assert.equal(held.length, 2, "as many as the gate lets through");
+  for (const { expiresIn, attempt } of held) {
+    assert.ok(expiresIn > 7_800, `${expiresIn} ms of 8000`);
+    assert.equal(attempt, 0, "no worker has tried it yet");
+  }
+  assert.deepEqual(await broker.ack(held.map(({ lease }) => ({ lease }))), [
+    { ok: true },
+    { ok: true },
+  ]);
+});
+
 describe("a poll that is given up while its job is on its way", () => {
   const poll = { max: 1, wait: 500, worker: "w" };
 
-  /** The log stands still with the job of a poll that is over. */
+  /** The log stalls while it holds the job of an aborted poll. */
   async function givenUp(): Promise<{ broker: LocalBroker; clock: FakeClock; log: HeldLog }> {
     const log = new HeldLog();
     const { broker, clock } = await open({ lease: 8_000 }, { log });

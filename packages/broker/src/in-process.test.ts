@@ -29,7 +29,7 @@ async function hold(broker: LocalBroker, worker: string, inProcess: boolean): Pr
   return promise;
 }
 
-test("after a crash the jobs of its own workers are back at once, less an attempt", async () => {
+test("a crash returns the jobs of in-process workers at once and counts an attempt", async () => {
   const { clock, first, crash } = await open();
   const id = await add(first, job("a"));
   const held = await hold(first, "own", true);

@@ -98,7 +98,7 @@ function fresh(facts: Fact[]): Engine {
 }
 
 for (const [name, call] of Object.entries(ENTRANCES)) {
-  test(`${name}: whatever comes in is taken or refused, and a refusal changes nothing`, () => {
+  test(`${name}: any input is accepted or refused, and a refusal changes nothing`, () => {
     const facts: Fact[] = [];
     let engine = fresh(facts);
     let refused = 0;

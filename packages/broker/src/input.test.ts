@@ -36,7 +36,7 @@ test("a worker's name and lease are refused where the worker joins", async () =>
   await broker.close();
 });
 
-test("a nack that cannot be meant is refused, and the job stays with its worker", async () => {
+test("refuses an invalid nack, and the job stays with its worker", async () => {
   const { broker } = await open();
   await add(broker, job("a"));
   const [held] = await take(broker);

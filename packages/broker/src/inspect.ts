@@ -1,15 +1,18 @@
-import type { Engine, Why as EngineWhy, JobView } from "@sluice/engine";
+import type { Engine, Why as EngineWhy, JobView, ScheduleRun } from "@sluice/engine";
 import {
+  type AttemptInfo,
   type CallOptions,
-  checkInteger,
   type HistoryEntry,
   type JobEnd,
   type JobInfo,
+  type JobLife,
   type JobsOptions,
-  PAGE_MAX,
+  type LogLine,
+  type Outcome,
   type Page,
   SluiceError,
   type Why,
+  type WhyBlocked,
   type WhyFacts,
   whyText,
 } from "@sluice/protocol";
@@ -17,8 +20,11 @@ import { type Chunks, readBody } from "./chunks.ts";
 import type { EngineCalls } from "./engine-calls.ts";
 import type { Ends } from "./events.ts";
 import { idOf, parseId } from "./job-ids.ts";
+import { logIdentity } from "./log-identity.ts";
 import type { ProgressReports } from "./progress.ts";
 import { parseCursor } from "./refuse.ts";
+import { withResult } from "./results.ts";
+import { nameOfKey } from "./schedules/scheduled-jobs.ts";
 
 interface InspectParts {
   readonly calls: EngineCalls;
@@ -46,12 +52,27 @@ export class InspectCalls {
     return this.#info(view);
   }
 
+  lives(ids: readonly string[]): Promise<Outcome<JobLife>[]> {
+    return this.#of.calls.each(ids, (id, engine) => {
+      const life = engine.queries.life(parseId(id));
+      return { log: logIdentity(engine.queries.leaseSecret!), ...life };
+    });
+  }
+
   async why(id: string): Promise<Why> {
     return this.#of.calls.call((engine, now) => explain(engine.queries.why(parseId(id), now), now));
   }
 
   async history(id: string): Promise<readonly HistoryEntry[]> {
     return this.#of.calls.call((engine) => engine.queries.history(parseId(id)));
+  }
+
+  async logLines(id: string): Promise<readonly LogLine[]> {
+    return this.#of.calls.call((engine) => engine.logs.read(parseId(id)));
+  }
+
+  async attempts(id: string): Promise<readonly AttemptInfo[]> {
+    return this.#of.calls.call((engine) => engine.queries.attempts(parseId(id)));
   }
 
   async queuesOf(ids: readonly string[]): Promise<(string | undefined)[]> {
@@ -65,7 +86,6 @@ export class InspectCalls {
   async jobs(queue: string, options: JobsOptions = {}): Promise<Page<JobInfo>> {
     const { state, lane, limit = 100 } = options;
     const { calls } = this.#of;
-    checkInteger("limit", limit, 1, PAGE_MAX);
     let cursor = parseCursor(options.cursor);
     const views: JobView[] = [];
     do {
@@ -84,20 +104,34 @@ export class InspectCalls {
   }
 
   async #info(view: JobView): Promise<JobInfo> {
-    const { id, lease: _, body: ___, result, waited: __, policyGates: ____, ...rest } = view;
+    const {
+      id,
+      lease: _,
+      body: ___,
+      result,
+      waited: __,
+      policyGates: ____,
+      schedule,
+      ...rest
+    } = view;
     const progress = this.#of.progress.get(id);
     const read = await readBody(this.#of.calls.engine, this.#of.chunks, id);
     if (read === undefined) throw gone(id);
     const { headers, payload } = read;
-    return {
+    const info: JobInfo = {
       ...rest,
       id: idOf(id),
       headers,
       payload,
+      ...(schedule === undefined ? {} : { schedule: tickOf(schedule) }),
       ...(progress === undefined ? {} : { progress }),
-      ...(result === undefined ? {} : { result: result as Uint8Array }),
     };
+    return withResult(info, result, this.#of.chunks);
   }
+}
+
+function tickOf({ key, tick }: ScheduleRun): NonNullable<JobInfo["schedule"]> {
+  return { name: nameOfKey(key), tick };
 }
 
 function queueOf(engine: Engine, id: string): string | undefined {
@@ -119,8 +153,18 @@ function explain(why: EngineWhy, now: number): Why {
   return { ...facts, asOf: now, text: whyText(facts, now) };
 }
 
+function namedBlocked({ for: one, flow, ...rest }: WhyBlocked<number>): WhyFacts {
+  const facts: WhyBlocked<string> = { ...rest };
+  if (one !== undefined) facts.for = { ...one, id: idOf(one.id) };
+  if (flow !== undefined) facts.flow = idOf(flow);
+  return facts;
+}
+
 function named(why: EngineWhy): WhyFacts {
-  if (why.state !== "waiting" || why.reason !== "gated") return why;
+  if (why.state === "blocked") return namedBlocked(why);
+  if (why.state !== "waiting") return why;
+  if (why.reason === "ordered") return { ...why, ahead: idOf(why.ahead) };
+  if (why.reason !== "gated") return why;
   const { first, holders, keptFor, ...rest } = why;
   const facts: WhyFacts = { ...rest };
   if (first !== undefined) facts.first = { ...first, id: idOf(first.id) };

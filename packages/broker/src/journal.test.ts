@@ -35,7 +35,7 @@ test("calls of the same moment take one append", async () => {
   await broker.close();
 });
 
-test("calls that come during an append go into the next one together", async () => {
+test("calls that arrive during an append share the next append", async () => {
   const log = new CountingLog();
   const broker = await openBroker({ log });
   await broker.setQueue("q", {});

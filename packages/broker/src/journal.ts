@@ -1,13 +1,14 @@
-import type { Engine, Fact, GoneBodies } from "@sluice/engine";
+import assert from "node:assert/strict";
+import type { Engine, Fact, GoneBodies, SignalledFact, StepFact } from "@sluice/engine";
 import type { Log, Position } from "@sluice/log";
 import { SluiceError, toSluiceError } from "@sluice/protocol";
 import type { Chunk, Chunks } from "./chunks.ts";
-import { type Body, plainHeaders, writeBody } from "./codec/body.ts";
+import { type Body, hasStepBody, plainHeaders, writeBody } from "./codec/body.ts";
 import { ByteWriter } from "./codec/byte-writer.ts";
-import { encodeFact } from "./codec/facts.ts";
-import { APPEND_BYTES_MAX, COMMIT_BYTES_MIN } from "./limits.ts";
+import { encodeFact, TYPE_LEVELS } from "./codec/facts.ts";
+import { APPEND_BYTES_MAX, COMMIT_BYTES_MIN, JOINED_BYTES_MAX } from "./limits.ts";
 
-/** Where a commit stands in the log: the positions of its first and of its last part. */
+/** Where a commit is in the log: the positions of its first and of its last part. */
 export interface Committed {
   first: Position;
   last: Position;
@@ -57,6 +58,8 @@ export class Journal {
   #flushed = 0;
   /** Parts of earlier chunks that are not yet handed to the log. */
   #parts: Written[] = [];
+  /** Where the parts of a commit from several chunks are put together. */
+  #joined: Uint8Array = Buffer.alloc(0);
   #gathering: Commit = newCommit();
   #commits = 0;
   #inFlight = 0;
@@ -94,7 +97,7 @@ export class Journal {
     return this.#unsyncedBytes;
   }
 
-  /** What the next commit waited for has come: whoever adds much need not wait for others. */
+  /** The next commit has the bytes it waited for: a large add need not wait for other calls. */
   get isDue(): boolean {
     this.drain();
     return (
@@ -141,6 +144,7 @@ export class Journal {
 
   #take(fact: Fact): void {
     if (fact.fact === "job" || fact.fact === "moved") this.#writeJob(fact, fact.job.body);
+    else if (hasStepBody(fact)) this.#writeStep(fact, fact.body);
     else this.#write(fact.fact === "replaced" ? { ...fact, body: NO_BODY } : fact);
     this.onFact(fact);
   }
@@ -149,6 +153,7 @@ export class Journal {
   write(fact: Fact): void {
     this.drain();
     if (fact.fact === "moved") this.#writeJob(fact, this.#engine.body(fact.job.id));
+    else if (hasStepBody(fact)) this.#writeStep(fact, this.#engine.steps.body(fact));
     else this.#write(fact);
   }
 
@@ -162,6 +167,14 @@ export class Journal {
     if (!this.#engine.setBody(id, body, name)) this.#chunks.release(name, sizeBytes);
   }
 
+  /** The same for the result of a step, or the value of a signal. */
+  #writeStep(fact: StepFact | SignalledFact, body: unknown): void {
+    const size = this.#write(fact as Fact);
+    const offset = this.#writer.start + this.#bodyAt;
+    const name = this.#chunks.bind(this.#chunk!, offset, fact.sizeBytes, size);
+    if (!this.#engine.steps.setBody(fact, body, name)) this.#chunks.release(name, fact.sizeBytes);
+  }
+
   /** Answers how many bytes it took. */
   #write(fact: Fact): number {
     const writer = this.#writer;
@@ -171,6 +184,9 @@ export class Journal {
       writer.at = writer.start;
       throw error;
     }
+    // Calls are refused before: what is written here and not understood there could not be undone.
+    const level = TYPE_LEVELS[writer.bytes[writer.start]!]!;
+    if (level > this.#engine.queries.level) assert.fail(`${fact.fact} needs level ${level}`);
     const size = writer.at - writer.start;
     this.#unsyncedBytes += size;
     this.#writtenBytes += size;
@@ -194,7 +210,7 @@ export class Journal {
         commit.resolve = resolve;
         commit.reject = reject;
       });
-      // Whoever asked is told; nobody else has to handle it.
+      // The callers that asked get the error; no other code has to handle it.
       commit.promise.catch(() => {});
     }
     return commit.promise;
@@ -233,7 +249,7 @@ export class Journal {
   /** One append, so that a power loss keeps all of it or nothing, whatever chunks it is in. */
   #append(commit: Commit, parts: readonly Written[]): void {
     const bytes = parts.map(({ chunk, from, to }) => chunk.bytes!.subarray(from, to));
-    this.#log.append(bytes.length === 1 ? bytes[0]! : Buffer.concat(bytes)).then(
+    this.#log.append(bytes.length === 1 ? bytes[0]! : this.#join(bytes)).then(
       (position) => {
         commit.at.first = Math.min(commit.at.first, position);
         commit.at.last = Math.max(commit.at.last, position);
@@ -245,6 +261,20 @@ export class Journal {
         commit.reject(this.#failure!);
       },
     );
+  }
+
+  /** In memory that is used again: a log copies the facts before `append` returns. */
+  #join(parts: readonly Uint8Array[]): Uint8Array {
+    let size = 0;
+    for (const part of parts) size += part.length;
+    if (size > JOINED_BYTES_MAX) return Buffer.concat(parts);
+    if (size > this.#joined.length) this.#joined = Buffer.allocUnsafeSlow(2 * size);
+    let at = 0;
+    for (const part of parts) {
+      this.#joined.set(part, at);
+      at += part.length;
+    }
+    return this.#joined.subarray(0, size);
   }
 
   #placed(parts: readonly Written[], position: Position): void {
@@ -357,7 +387,7 @@ type OnFailure = (failure: SluiceError, whole: SluiceError) => void;
 function toldOf(error: SluiceError): SluiceError {
   const { code } = error.details;
   const reason = typeof code === "string" ? ` (${code})` : "";
-  const message = `the log has failed${reason}: nothing more is confirmed`;
+  const message = `the log failed${reason}; the broker confirms nothing more. Check the disk and restart`;
   const details = typeof code === "string" ? { code } : {};
   return new SluiceError("LOG_FAILED", message, details, { cause: error });
 }

@@ -22,7 +22,7 @@ async function leasedIn(clock: FakeClock) {
   return { log, token: leased!.lease };
 }
 
-test("a log keeps its secret, whatever the next process would have taken", async () => {
+test("a log keeps its secret even if the next process brings another", async () => {
   const clock = turningClock(5);
   const { log, token } = await leasedIn(clock);
   const leaseSecret = new Uint8Array(16);
@@ -69,3 +69,21 @@ async function withoutSecret(log: MemoryLog, at: number): Promise<MemoryLog> {
   await old.close();
   return new MemoryLog({ after: old });
 }
+
+test("a restored log gives no id again, and knows no lease of before", async () => {
+  const clock = turningClock(5);
+  const { log, token } = await leasedIn(clock);
+  const copy = new MemoryLog({ after: log });
+  const restored = await openBroker({ log: copy, clock, isRestored: true });
+  const [outcome] = await restored.ack([{ lease: token }]);
+  assert.ok(outcome?.error !== undefined);
+  const [added] = await restored.add("q", [job("y")]);
+  const first = added!.ok!.id;
+  await restored.close();
+  // The same holds for the next broker that opens the log, which begins with a mark.
+  const broker = await openBroker({ log: new MemoryLog({ after: copy }), clock });
+  const [next] = await broker.add("q", [job("z")]);
+  assert.equal(Number.parseInt(next!.ok!.id, 36) - Number.parseInt(first, 36), 1);
+  assert.ok(first.length > token.split(".")[0]!.length);
+  await broker.close();
+});

@@ -22,6 +22,7 @@ export interface Token {
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 const CODES = Uint8Array.from(ALPHABET, (letter) => letter.charCodeAt(0));
 const SEAL_CHARS = 10;
+const DOT = ".".charCodeAt(0);
 /** Two numbers of 11 digits at most, the length before the first and two dots. */
 const TOKEN_CHARS_MAX = 1 + 2 * 11 + 2 + SEAL_CHARS;
 
@@ -51,9 +52,10 @@ export class LeaseTokens {
   of(job: number, lease: number, id: string = idOf(job)): string {
     const { low, high } = this.#seal(job, lease);
     const text = this.#text;
-    const start = `${id}.${lease.toString(36)}.`;
-    let at = 0;
-    for (; at < start.length; at++) text[at] = start.charCodeAt(at);
+    let at = put(text, 0, id);
+    text[at++] = DOT;
+    at = put(text, at, lease.toString(36));
+    text[at++] = DOT;
     for (let i = 0; i < 5; i++) {
       const shift = 26 - 6 * i;
       text[at + i] = CODES[(low >>> shift) & 63]!;
@@ -106,6 +108,12 @@ export class LeaseTokens {
   }
 }
 
+/** Copies a text of ASCII; answers where it ends. */
+function put(bytes: Uint8Array, at: number, text: string): number {
+  for (let i = 0; i < text.length; i++) bytes[at + i] = text.charCodeAt(i);
+  return at + text.length;
+}
+
 function noToken(token: unknown): SluiceError {
   const message = `lease must be the token of a lease, got ${shown(token)}`;
   return new SluiceError("INVALID", message, { field: "lease", value: token });
@@ -117,7 +125,7 @@ function unknownLease(token: string): SluiceError {
 }
 
 /**
- * SipHash-2-4: a short keyed hash that cannot be foretold without the key. The key has 128 bits,
+ * SipHash-2-4: a short keyed hash that is unpredictable without the key. The key has 128 bits,
  * the hash 64. It is written over pairs of 32-bit integers because the compiler keeps those in
  * registers: a message of one block took 50 ns this way, and 160 ns when carries were computed
  * as floating point numbers.

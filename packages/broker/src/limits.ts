@@ -1,3 +1,6 @@
+/** Dependencies that one job of a flow gets in one turn: about a millisecond. */
+export const FLOW_LINKS_PER_TURN = 2000;
+
 /**
  * Every bound on what comes from outside and on what this process may hold, each with its reason.
  * Those that are options are rows of a table in `protocol`.
@@ -5,6 +8,12 @@
 
 /** Result of one job: it is kept in memory as long as the job is. */
 export const RESULT_BYTES_MAX = 1024 * 1024;
+
+/** Results of one page of dependencies; the last of them may go beyond. */
+export const RESULTS_PAGE_BYTES = 1024 * 1024;
+
+/** Results of jobs that others wait for stay in memory up to this size: a body takes as much. */
+export const RESULT_INLINE_BYTES_MAX = 512;
 
 /**
  * Payloads of a batch that the engine is given at once. How many jobs that may be is the engine's
@@ -18,6 +27,26 @@ export const ADD_SLICE_BYTES = 4 * 1024 * 1024;
  */
 export const ITEMS_PER_TURN = 250;
 
+/**
+ * A scan for a text in payloads: jobs and bytes of one call, some 100 ms, and bytes of one turn of
+ * the event loop, at most 2 ms.
+ */
+export const SCANNED_JOBS_MAX = 20_000;
+export const SCANNED_BYTES_MAX = 256 * 1024 * 1024;
+export const SCANNED_PER_TURN_BYTES = 2 * 1024 * 1024;
+
+/** Jobs of one step of an action on many: at most 16 µs each, so that adds beside it wait 1 ms. */
+export const BULK_STEP_JOBS = 50;
+
+/** Actions on many jobs that run at once: each takes its steps between other calls. */
+export const BULKS_RUNNING_MAX = 10;
+
+/** Such actions that are remembered once they are over. */
+export const BULKS_KEPT = 100;
+
+/** A payload that such an action gives to its jobs, as JSON: it is remembered with it. */
+export const BULK_PAYLOAD_BYTES_MAX = 256 * 1024;
+
 /** Facts are gathered in chunks of at most this size; a larger fact gets a chunk of its own. */
 export const CHUNK_BYTES_MAX = 1024 * 1024;
 /** Smaller ones cost more than they hold. */
@@ -29,13 +58,16 @@ export const COMMIT_BYTES_MIN = 256 * 1024;
 /** One commit in one append: as much as adds may leave unsynced. Beyond it a commit is cut. */
 export const APPEND_BYTES_MAX = 64 * 1024 * 1024;
 
+/** Parts of a commit are put together in memory that is kept; larger ones are rare. */
+export const JOINED_BYTES_MAX = 8 * 1024 * 1024;
+
 /** Payloads of one add under an operation id: what one append takes, with its answer. */
 export const OPERATION_BYTES_MAX = 64 * 1024 * 1024;
 
-/** Adds that wait for the log, or for room in a full queue; what comes beyond is refused. */
+/** Adds that wait for the log, or for room in a full queue. More are refused. */
 export const WAITING_ADDS_MAX = 10_000;
 
-/** How long a caller that was refused for want of a faster log should stay away. */
+/** When a caller should retry after a refusal because the log is too slow. */
 export const BUSY_RETRY_MS = 250;
 
 /** The wall clock runs a little faster or slower than ours; from this much on it has stepped. */
@@ -53,6 +85,10 @@ export const STACK_BYTES_MAX = 4 * 1024;
 /** Letters that one step of a redrive by id puts back: as many as one without ids, 4 ms. */
 export const REDRIVE_SLICE = 250;
 
+/** Lines about a job in one call, and one of them; a longer one loses its end. */
+export const LOG_LINES_MAX = 200;
+export const LOG_LINE_BYTES_MAX = 1024;
+
 /** How often the progress of one job is written to the log, and how large it is as JSON. */
 export const PROGRESS_EVERY_MS = 1000;
 export const PROGRESS_BYTES_MAX = 8 * 1024;
@@ -66,7 +102,7 @@ export const REFUSED_VALUE_CHARS_MAX = 256;
 /** One value of a store, as JSON: it is kept in memory. */
 export const STORE_VALUE_BYTES_MAX = 256 * 1024;
 
-/** A group that is held for members that never come, because whoever held it is gone. */
+/** How long a group is held for missing members when the client that held it is gone. */
 export const GROUP_HELD_MS = 60_000;
 
 /** Queues whose lanes are being paged through and whose sums are kept: one per screen or so. */
@@ -94,7 +130,7 @@ export const LEND_POLL_MS = 300;
 /** Answers of homes that such a poll hears: a call that says all comes after two that fail. */
 export const HOMES_ASKED_MAX = 8;
 
-/** Who has not been heard of for this long gets no permits that it would not use. */
+/** A borrower that is silent for this long gets no permits, because it would not use them. */
 export const LEND_SILENT_MS = 3000;
 
 /** The secret that seals the tokens of leases: the length of a key of SipHash. */
@@ -201,3 +237,30 @@ export const FAILURE_SCRIPT_MS = 1000;
 
 /** Patterns of gates that a queue's workers may cool down: those of several grants of a key. */
 export const COOLS_MAX = 256;
+
+/** Schedules of one broker: about a kilobyte each, and each checkpoint writes all of them. */
+export const SCHEDULES_MAX = 250_000;
+
+/** The payload of a schedule is in memory and in each checkpoint: more is stored apart. */
+export const SCHEDULE_PAYLOAD_BYTES_MAX = 64 * 1024;
+
+/** Years of one time zone whose changes are known: each takes a millisecond to find. */
+export const ZONE_YEARS_MAX = 64;
+
+/** Cron expressions that are kept ready. */
+export const CRONS_MAX = 1000;
+
+/** Ticks that are computed in one turn of the event loop: 200 take about 3 ms. */
+export const TICKS_PER_TURN = 200;
+
+/** Missed ticks listed one by one: more than anyone reads; for `catchUp: "all"`, the promise. */
+export const TICKS_TOLD_MAX = 100;
+export const CATCH_UP_JOBS_MAX = 1000;
+
+/** How long a schedule rests if its plan cannot be computed, as when its time zone is gone. */
+export const PLAN_RETRY_MS = 60_000;
+
+/** Ticks of one call that backfills a schedule. */
+export const BACKFILL_MAX = 1000;
+/** Results of steps in one answer; the rest is asked for with its cursor. One alone may be more. */
+export const STEPS_PAGE_BYTES = 1024 * 1024;

@@ -1,19 +1,26 @@
-import { ADD_STEPS_MAX, addSteps, type JobSpec } from "@sluice/engine";
-import { groupName, type NewJob, parseJob } from "@sluice/protocol";
-import { headersBytes, plainHeaders } from "./codec/body.ts";
+import { ADD_STEPS_MAX, addSteps, type Dependency, type JobSpec } from "@sluice/engine";
+import { type After, groupName, type NewJob, parseJob } from "@sluice/protocol";
+import { type Body, headersBytes, plainHeaders } from "./codec/body.ts";
+import { parseId } from "./job-ids.ts";
 import { ADD_SLICE_BYTES } from "./limits.ts";
+import type { Question } from "./policy/lua/batch.ts";
 import { tooLarge } from "./refuse.ts";
 
-/** What the engine is told of a new job, which is also what its worker gets: its body. */
+/** What the engine gets of a new job. It is also the body that the job's worker gets. */
 export function specOf(job: NewJob, queue: string, payloadBytesMax: number): JobSpec {
   const spec = parseJob(job);
   const { payload } = spec;
   if (payload.length > payloadBytesMax) throw tooLarge("job.payload", payload, payloadBytesMax);
   if (spec.group !== undefined) spec.group = groupName(queue, spec.group);
+  if (spec.after !== undefined) spec.dependencies = spec.after.map(dependencyOf);
   spec.headers = plainHeaders(spec.headers);
   spec.sizeBytes = payload.length + headersBytes(spec.headers);
   spec.body = spec;
   return spec;
+}
+
+function dependencyOf({ id, onDependencyFailure: on }: After): Dependency {
+  return { id: parseId(id), on };
 }
 
 /**
@@ -56,4 +63,10 @@ export function pieceEnds(specs: readonly JobSpec[]): number[] {
   }
   ends.push(specs.length);
   return ends;
+}
+
+/** What a script is asked about a new job. */
+export function questionOf({ body }: JobSpec): Question {
+  const { headers, payload } = body as Body;
+  return { headers, payloadBytes: payload.length };
 }

@@ -68,7 +68,7 @@ test("a large value that was refused is not written into the log", async () => {
   assert.ok(broker.sizes().logBytes - before < 1_000);
 });
 
-test("an add with a name that found no room is answered though nothing else happens", async () => {
+test("an add with an operation id and no room is answered without other calls", async () => {
   const { broker, clock } = await open();
   await broker.setQueue("q", { capacity: { jobs: 1 }, onFull: "wait", addTimeout: 400 });
   await add(broker, job("a"));

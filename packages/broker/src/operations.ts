@@ -1,11 +1,18 @@
 import type { Answered, Engine } from "@sluice/engine";
-import { checkSameCall, type ErrorJson, invalid, type Outcome, titleOf } from "@sluice/protocol";
+import {
+  checkSameCall,
+  type ErrorJson,
+  invalid,
+  type Outcome,
+  SluiceError,
+  titleOf,
+} from "@sluice/protocol";
 import { idOf, parseId } from "./job-ids.ts";
 import type { Journal } from "./journal.ts";
 import { OPERATION_ID_BYTES_MAX, REFUSED_VALUE_CHARS_MAX } from "./limits.ts";
 
 /** One call: its name, what it is, and how many items it has. */
-export interface Call {
+export interface OnceCall {
   readonly operationId: string;
   readonly call: string;
   readonly items: number;
@@ -13,7 +20,7 @@ export interface Call {
   readonly said: readonly unknown[];
 }
 
-/** Tells what some of the missing items were answered, from the one at `first` on. */
+/** Records the answers to some of the missing items, from the one at `first` on. */
 export type Note = (first: number, outcomes: readonly (Outcome<unknown> | undefined)[]) => void;
 
 /** Makes a call for the items that have no answer yet, and notes each answer as it is decided. */
@@ -36,8 +43,12 @@ export class OperationAnswers {
     this.#now = now;
   }
 
-  once<T>({ operationId, call, items, said }: Call, perform: Perform<T>): Promise<Outcome<T>[]> {
+  once<T>(
+    { operationId, call, items, said }: OnceCall,
+    perform: Perform<T>,
+  ): Promise<Outcome<T>[]> {
     checkId(operationId);
+    this.#checkNumber(operationId);
     const title = titleOf(call, items, ...said);
     const underWay = this.#underWay.get(operationId);
     const known = underWay ?? this.#engine.operations.recall(operationId, this.#now());
@@ -54,6 +65,20 @@ export class OperationAnswers {
     const over = (): void => void this.#underWay.delete(operationId);
     answer.then(over, over);
     return answer;
+  }
+
+  /** What its source said before the newest number has an answer that the source knows. */
+  #checkNumber(operationId: string): void {
+    const newest = this.#engine.operations.passedBy(operationId);
+    if (newest === undefined) return;
+    const message =
+      `operation id ${JSON.stringify(operationId)} is over: its source has said number ${newest}` +
+      " since";
+    throw new SluiceError("CONFLICT", message, {
+      field: "operationId",
+      value: operationId,
+      newest,
+    });
   }
 
   async #perform<T>(
@@ -82,7 +107,7 @@ export class OperationAnswers {
   }
 }
 
-/** New jobs have ids one after the other, and most answers are alike: they are told as one. */
+/** New jobs have consecutive ids and most answers are alike, so a run is stored as one answer. */
 type Answer = { id: number; tier: number } | { ok: unknown } | { error: ErrorJson };
 
 function pack(

@@ -8,11 +8,12 @@ import {
   parseBroker,
   type SluiceError,
 } from "@sluice/protocol";
+import { type FeatureLevel, OWN_LEVEL } from "./features.ts";
 import type { Homes } from "./lending/port.ts";
 import { CHUNK_BYTES_MAX, CHUNK_BYTES_MIN, LEASE_SECRET_BYTES } from "./limits.ts";
 import type { RecoveryProgress } from "./recovery.ts";
 
-/** What a broker is told when it is opened. */
+/** The options for opening a broker. */
 export interface OpenOptions extends BrokerSettings {
   /** Where facts go; it must not have been replayed. */
   log: Log;
@@ -21,8 +22,15 @@ export interface OpenOptions extends BrokerSettings {
   seed?: number;
   /** Seals the tokens of leases in a log that has no secret yet; absent: random bytes. */
   leaseSecret?: Uint8Array;
+  /**
+   * The log is an older copy of one that was used since: ids, leases and lots that were given since
+   * are not given again.
+   */
+  isRestored?: boolean;
   /** Reserve address space for millions of jobs now: no stall when the tables grow. */
   reserve?: boolean;
+  /** What all readers of the log understand; absent: no other readers, so all of this release. */
+  level?: FeatureLevel;
   /** Other partitions that have the same gates; absent: this broker has them alone. */
   homes?: Homes;
   onProgress?: (progress: RecoveryProgress) => void;
@@ -33,7 +41,9 @@ export interface OpenOptions extends BrokerSettings {
 export interface BrokerOptions extends BrokerLimits {
   seed: number;
   leaseSecret: Uint8Array;
+  isRestored: boolean;
   reserve: boolean;
+  level: FeatureLevel;
   homes: Homes | undefined;
   onProgress: OpenOptions["onProgress"];
   onFailure: OpenOptions["onFailure"];
@@ -46,7 +56,9 @@ export function parseOptions(options: OpenOptions): BrokerOptions {
     ...parseBroker("open", options),
     seed: options.seed ?? 0,
     leaseSecret: secret(options.leaseSecret),
+    isRestored: options.isRestored ?? false,
     reserve: options.reserve ?? false,
+    level: options.level ?? OWN_LEVEL,
     homes: options.homes,
     onProgress: options.onProgress,
     onFailure: options.onFailure,

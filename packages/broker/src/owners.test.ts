@@ -15,7 +15,7 @@ class Owners {
   #broker: LocalBroker | undefined;
   clock = turningClock(5);
 
-  /** The next owner, whose clock is so far ahead of that of the last one. */
+  /** Opens the next owner. Its clock is `aheadMs` ahead of the last owner's clock. */
   async next(aheadMs: number): Promise<LocalBroker> {
     await this.#broker?.close();
     const clock = turningClock(5, { now: this.clock.now() + aheadMs });
@@ -67,7 +67,7 @@ test("a bucket is not filled by an owner whose clock is ahead", async () => {
   await second.close();
 });
 
-test("what the servers have counted since has passed for the next owner", async () => {
+test("time that the servers have counted since has passed for the next owner", async () => {
   const owners = new Owners();
   const first = await owners.next(0);
   await first.setQueue("q", {});

@@ -44,7 +44,7 @@ test("a report that waits is shown, and written before its job ends", () => {
   assert.deepEqual([engine.queries.job(1)?.progress, engine.queries.job(2)?.progress], ["b", "x"]);
 });
 
-test("a close writes what waits; a job that is gone is passed over", () => {
+test("a close writes waiting reports, and skips jobs that are gone", () => {
   const { reports, engine, told } = opened();
   for (const progress of [1, 2]) for (const job of [1, 2]) reports.set(job, progress);
   engine.deleteQueue("q", 0);

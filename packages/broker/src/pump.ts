@@ -8,8 +8,8 @@ const LEASES_PER_CALL = 500;
 const CALLS_PER_TURN = 8;
 
 /**
- * What is dispatched goes out when it is in the log. While a commit takes longer than this nothing
- * more is: all of it would go out at once when the log goes on, more than gates allow.
+ * Dispatched jobs go out when they are in the log. Stop dispatching while a commit is slower than
+ * this. Otherwise the backlog goes out in one burst when the log recovers, more than gates allow.
  */
 const HELD_UP_MS = 50;
 
@@ -33,7 +33,7 @@ export interface Pumped {
  *
  *   idle     nothing to do before the timer fires
  *   called   a run is scheduled for the end of this turn: calls that come until then share it
- *   paused   a run had more to do than one turn should take: it goes on with the next
+ *   paused   a run had more to do than one turn should take: it continues in the next turn
  */
 export class Pump {
   readonly #of: Pumped;
@@ -71,8 +71,8 @@ export class Pump {
   }
 
   /**
-   * Somebody has held up this process: before leases run out those who hold them get a turn, to say
-   * that they are done or need longer.
+   * A receiver has blocked this process. Before leases expire, their holders get a turn to ack or
+   * extend them.
    */
   giveWay(): void {
     this.#givesWay = true;
@@ -162,7 +162,7 @@ export class Pump {
       this.#timerAt = Number.POSITIVE_INFINITY;
       this.call();
     });
-    // Whoever waits for a job keeps the process alive; one that is only due later does not.
+    // A caller that waits for a job keeps the process alive. A job that is due later does not.
     this.#timer.unref?.();
   }
 }

@@ -5,7 +5,7 @@ import { openBroker } from "./broker.ts";
 
 const payload = new Uint8Array(1);
 
-test("no more queues are made than queuesMax, and those that exist can be changed", async (t) => {
+test("creates at most queuesMax queues, and existing ones can be changed", async (t) => {
   const broker = await openBroker({ log: new MemoryLog(), queuesMax: 2 });
   t.after(() => broker.close());
   await broker.setQueue("a", {});
@@ -17,7 +17,7 @@ test("no more queues are made than queuesMax, and those that exist can be change
   assert.equal((await broker.queues()).items.length, 2);
 });
 
-test("a dead letter finds its queue though there are queuesMax", async (t) => {
+test("a dead letter gets its queue even when queuesMax is reached", async (t) => {
   const broker = await openBroker({ log: new MemoryLog(), queuesMax: 1 });
   t.after(() => broker.close());
   await broker.setQueue("a", { retry: { attempts: 1 } });

@@ -1,14 +1,11 @@
 import type { Engine } from "@sluice/engine";
 import {
   answerQueue,
-  checkBatch,
-  checkInteger,
   type DeleteQueueOptions,
   FAIRNESS_KEY,
   type FairnessKey,
   invalid,
   type OperationOptions,
-  PAGE_MAX,
   type Page,
   parseQueue,
   type QueueDeleted,
@@ -22,6 +19,7 @@ import {
 import type { Consumers } from "./consumers.ts";
 import type { EngineCalls } from "./engine-calls.ts";
 import type { Ends } from "./events.ts";
+import { type Features, ORDERED_LEVEL } from "./features.ts";
 import { parseId } from "./job-ids.ts";
 import { REDRIVE_SLICE } from "./limits.ts";
 import type { Policies } from "./policy/policies.ts";
@@ -31,6 +29,7 @@ interface QueueParts {
   readonly consumers: Consumers;
   readonly ends: Ends;
   readonly policies: Policies;
+  readonly features: Features;
   readonly options: { readonly queuesMax: number };
 }
 
@@ -55,6 +54,8 @@ export class QueueCalls {
     await this.#calls.change((engine, now) => {
       this.#checkRoom(queue, engine);
       const merged = parse(engine).config;
+      const isOrdered = merged.ordered === true || options?.policy?.ordered !== undefined;
+      if (isOrdered) this.#of.features.need(ORDERED_LEVEL, "the queue option ordered");
       engine.setQueue(queue, isNew ? { ...merged, policy } : merged, now);
     });
     return this.queue(queue);
@@ -82,7 +83,7 @@ export class QueueCalls {
     return this.#calls.changeOnce(call, options, (engine, now) => {
       engine.queueConfig(queue);
       // Those that died since the last step.
-      const late = isDeleting ? engine.deleteLetters(queue, now) : 0;
+      const late = isDeleting ? engine.byHand.deleteLetters(queue, now) : 0;
       this.#of.ends.queueGone(queue, now);
       const { kept, deleted } = engine.deleteQueue(queue, now);
       this.#of.consumers.queueGone(queue);
@@ -93,7 +94,7 @@ export class QueueCalls {
 
   #deleteLetters(queue: string, options: OperationOptions): Promise<number> {
     return this.#inParts(`deleteLetters ${queue}`, options, (engine, now) =>
-      engine.deleteLetters(queue, now),
+      engine.byHand.deleteLetters(queue, now),
     );
   }
 
@@ -127,8 +128,6 @@ export class QueueCalls {
   }
 
   async queues({ limit = 100, cursor = "" }: QueuesOptions = {}): Promise<Page<QueueInfo>> {
-    checkInteger("limit", limit, 1, PAGE_MAX);
-    if (typeof cursor !== "string") throw invalid("cursor", "that of the last page", cursor);
     const names = this.#calls.call((engine) => engine.queries.queueNames()).sort();
     const from = names.findIndex((name) => name > cursor);
     const page = from === -1 ? [] : names.slice(from, from + limit);
@@ -160,7 +159,6 @@ export class QueueCalls {
     { count, operationId }: RedriveOptions,
   ): Promise<number> {
     if (count !== undefined) throw invalid("count", "absent when ids are given", count);
-    checkBatch("ids", ids);
     let moved = 0;
     // Also once without any, so that a queue that is no dead letter queue is refused.
     for (let from = 0; from === 0 || from < ids.length; from += REDRIVE_SLICE) {

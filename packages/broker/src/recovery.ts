@@ -24,8 +24,8 @@ export interface Recovered {
 }
 
 /**
- * Rebuilds the engine from the log. What stands before the first mark is passed over: the
- * jobs of which it tells are told again further on, or have ended.
+ * Rebuilds the engine from the log. Facts before the first mark are skipped: their jobs are written
+ * again further on, or have ended.
  */
 export class Recovery {
   readonly #log: Log;
@@ -59,7 +59,17 @@ export class Recovery {
       onProgress?.({ doneBytes, totalBytes, facts: this.#result.facts });
     }
     this.#endChunk();
+    this.#forgetTrimmed();
     return this.#result;
+  }
+
+  /** A log that was read along for long: its owner has trimmed what was read first. */
+  #forgetTrimmed(): void {
+    const first = this.#log.spans()[0]?.first;
+    const { marks } = this.#result;
+    if (first === undefined || marks.length === 0 || marks[0]! >= first) return;
+    this.#result.marks = marks.filter((position) => position >= first);
+    this.#chunks.forget(first);
   }
 
   #apply({ position, facts, storedAt }: Batch): void {
@@ -87,8 +97,9 @@ export class Recovery {
       this.#engine.apply(fact.fact === "queue" ? withDefaults(fact) : fact);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
+      const { name = "the log" } = this.#log;
       const message =
-        `the log is damaged in the batch at ${position}:` +
+        `${name} is damaged in the batch at ${position}:` +
         ` the fact "${fact.fact}" does not fit those before it (${reason})`;
       throw new SluiceError("LOG_DAMAGED", message, { position }, { cause: error });
     }
@@ -135,6 +146,8 @@ export class Recovery {
       fact.job.body = this.#name(fact.job.sizeBytes);
       const followUp = fact.job.extra?.followUp;
       if (followUp !== undefined) this.#load(followUp, bytes, this.#followUpAt);
+    } else if (fact.fact === "signalled" || (fact.fact === "step" && "body" in fact)) {
+      fact.body = this.#name(fact.sizeBytes);
     } else if (fact.fact === "follow-up") this.#load(fact.spec, bytes, this.#bodyAt);
   }
 

@@ -6,12 +6,16 @@ import { idOf } from "./job-ids.ts";
 export function toPortError(error: unknown): SluiceError {
   if (!(error instanceof Refusal)) return toSluiceError(error);
   const { code, details } = error;
-  if (details.field !== "id" && details.field !== "lease") {
+  const { field } = details;
+  if (field !== "id" && field !== "lease" && field !== "job.after") {
     return new SluiceError(code, error.message, details);
   }
   // The engine counts jobs; outside they have names.
   const message = error.message.replace(/\bjob (\d+)\b/, (_, job) => `job ${idOf(Number(job))}`);
-  const value = details.field === "id" ? idOf(details.value as number) : details.value;
+  const value =
+    field !== "lease" && typeof details.value === "number"
+      ? idOf(details.value as number)
+      : details.value;
   return new SluiceError(code, message, { ...details, value });
 }
 

@@ -7,6 +7,7 @@ import { Cleaner } from "./cleaner.ts";
 import { Consumers } from "./consumers.ts";
 import { EngineCalls } from "./engine-calls.ts";
 import { Ends, EventFeed, eventOf } from "./events.ts";
+import { Features } from "./features.ts";
 import { HeldGroups } from "./held-groups.ts";
 import { Journal, type Told } from "./journal.ts";
 import { LeaseTokens } from "./lease-tokens.ts";
@@ -19,12 +20,13 @@ import { ProgressReports } from "./progress.ts";
 import { Pump } from "./pump.ts";
 import { Recovery } from "./recovery.ts";
 import { toPortError } from "./refuse.ts";
+import { ScheduleTicks } from "./schedules/schedule-ticks.ts";
 import { WaitingAdds } from "./waiting-adds.ts";
 
 /**
- * Time as the engine sees it. It goes on from the last fact: by what the clock says, never
- * backwards, and never by much more than the log's own clock has counted since. So a log that goes
- * from a machine to another whose clock is minutes ahead ends no lease early and fills no bucket.
+ * Time as the engine sees it. It continues from the last fact and follows the clock, but never
+ * backwards, and never by much more than the log's own clock has counted since. So if a log moves
+ * to a machine whose clock is minutes ahead, no lease ends early and no bucket fills.
  */
 class AheadClock implements Clock {
   readonly #clock: Clock;
@@ -72,6 +74,7 @@ export class Runtime {
   readonly givenClock: Clock;
   readonly pump: Pump;
   readonly consumers: Consumers;
+  readonly features: Features;
   readonly tokens = new LeaseTokens();
   readonly feed = new EventFeed();
   readonly ends: Ends;
@@ -82,6 +85,7 @@ export class Runtime {
   readonly options: BrokerOptions;
   readonly log: Log;
   readonly progress: ProgressReports;
+  readonly scheduleTicks: ScheduleTicks;
   /** What is said to other partitions that have the same gates. */
   readonly sharing: SharedGates | undefined;
   #cleaner: Cleaner | undefined;
@@ -102,6 +106,11 @@ export class Runtime {
       letterQueue: letterQueueConfig,
       seed: options.seed,
       reserve: options.reserve,
+      keptMax: {
+        jobs: options.keptJobsMax,
+        resultBytes: options.keptResultBytesMax,
+        payloadBytes: options.keptPayloadBytesMax,
+      },
       ...this.#told,
       ...sharing(options.homes),
     });
@@ -112,7 +121,8 @@ export class Runtime {
     const now = (): number => this.clock.now();
     const wake = (): void => this.pump.call();
     const { engine, journal, chunks } = this;
-    this.ends = new Ends(engine, journal);
+    this.features = new Features(engine, options.level, now);
+    this.ends = new Ends(engine, journal, this.chunks);
     this.heldGroups = new HeldGroups(engine, this.clock, wake);
     this.progress = new ProgressReports(engine, this.clock, wake);
     this.waitingAdds = new WaitingAdds(engine, this.clock, this.heldGroups, wake);
@@ -132,6 +142,7 @@ export class Runtime {
       this.feed.tell({ at: now(), event: "policy-failed", queue, reason, error });
     });
     this.failureScripts = new FailureScripts(this);
+    this.scheduleTicks = new ScheduleTicks({ engine, policies: this.policies, now, wake });
     this.pump = new Pump(this);
     if (options.homes !== undefined) this.sharing = new SharedGates(this, options.homes, wake);
   }
@@ -167,16 +178,20 @@ export class Runtime {
       },
       marks,
     );
-    this.#cleaner.begin();
+    const { leaseSecret, isRestored } = this.options;
+    if (isRestored) engine.setLeaseSecret(leaseSecret, this.now(), true);
+    this.#cleaner.begin(isRestored);
     // Behind the mark with which a new log begins: a replay passes over what is before it.
+    this.features.raise();
     if (engine.queries.leaseSecret === undefined) {
-      engine.setLeaseSecret(this.options.leaseSecret, this.now());
+      engine.setLeaseSecret(leaseSecret, this.now());
     }
     this.tokens.use(engine.queries.leaseSecret!);
     this.heldGroups.hold(engine.queries.heldGroups());
     this.#tellTorn();
     this.lookAtWall();
     this.sharing?.begin();
+    void this.scheduleTicks.begin();
     this.pump.call();
     await Promise.all([this.journal.durable(), this.policies.warmUp()]);
   }
@@ -195,6 +210,7 @@ export class Runtime {
     const aheadMs = Math.round(clock.wall() - clock.now());
     if (Math.abs(aheadMs - engine.wall.aheadMs) < WALL_STEP_MS) return;
     engine.setWallAhead(aheadMs, clock.now());
+    this.scheduleTicks.stepped();
     this.pump.call();
   }
 
@@ -210,6 +226,7 @@ export class Runtime {
     this.lookAtWall();
     this.consumers.applyCredits();
     this.waitingAdds.look();
+    this.scheduleTicks.look();
   }
 
   afterDispatch(): void {
@@ -244,13 +261,14 @@ export class Runtime {
     this.#cleaner?.stop();
     this.heldGroups.stop();
     this.sharing?.stop();
+    this.scheduleTicks.stop();
     const closed = new SluiceError("CLOSED", "the broker is closed");
     this.progress.flushAll();
     this.consumers.leaveAll();
     this.waitingAdds.failAll(closed);
     await this.#flushed();
     this.pump.stop();
-    // What was on its way is given back when it finds nobody there.
+    // Jobs on their way are given back when their consumer is gone.
     await this.consumers.sent();
     await this.#flushed();
     this.ends.failAll(closed);
@@ -270,6 +288,7 @@ export class Runtime {
       if (fact.fact === "ended") this.progress.forget(fact.id);
       this.ends.hear(fact);
     } else if (fact.fact === "group-ended") this.ends.hearGroup(fact.name);
+    else if (fact.fact === "ticked") this.scheduleTicks.hear(fact);
     else if (fact.fact === "stored") this.policies.stored(fact.store);
     else if (fact.fact === "queue") this.#hearQueue(fact);
     if (this.feed.isHeard) this.#tellEvent(fact);
@@ -292,6 +311,7 @@ export class Runtime {
     this.heldGroups.stop();
     this.progress.stop();
     this.sharing?.stop();
+    this.scheduleTicks.stop();
     this.ends.failAll(error);
     this.waitingAdds.failAll(error);
     this.consumers.endAll();

@@ -1,14 +1,17 @@
-import type { NackOptions } from "@sluice/engine";
+import type { NackOptions, ResultBody } from "@sluice/engine";
 import {
   type Ack,
+  type CancelOptions,
   checkFailure,
   type Extend,
   invalid,
+  type Logged,
   type Nack,
   type OperationOptions,
   type Outcome,
   type Progress,
 } from "@sluice/protocol";
+import { type Body, plainHeaders } from "./codec/body.ts";
 import { allowedNack } from "./cooling.ts";
 import { type EngineCalls, outcomeOf } from "./engine-calls.ts";
 import type { EventFeed } from "./events.ts";
@@ -16,8 +19,11 @@ import { idOf, parseId } from "./job-ids.ts";
 import type { LeaseTokens } from "./lease-tokens.ts";
 import {
   ERROR_BYTES_MAX,
+  LOG_LINE_BYTES_MAX,
+  LOG_LINES_MAX,
   PROGRESS_BYTES_MAX,
   RESULT_BYTES_MAX,
+  RESULT_INLINE_BYTES_MAX,
   STACK_BYTES_MAX,
 } from "./limits.ts";
 import type { FailureScripts } from "./policy/failure-scripts.ts";
@@ -49,7 +55,7 @@ export class SettleCalls {
       if (result !== undefined) checkResult(result);
       const token = this.#of.tokens.parse(lease);
       this.#of.progress.flush(token.job);
-      engine.ack(token.job, token.lease, now, result);
+      engine.ack(token.job, token.lease, now, result, asideOf(result));
       return true;
     });
   }
@@ -130,8 +136,33 @@ export class SettleCalls {
     return true;
   }
 
-  cancel(ids: readonly string[]): Promise<Outcome<boolean>[]> {
+  log(items: readonly Logged[]): Promise<Outcome<true>[]> {
+    return this.#of.calls.each(items, ({ lease, lines }, engine, now) => {
+      const token = this.#of.tokens.parse(lease);
+      engine.logs.write(token.job, token.lease, linesOf(lines), now);
+      return true;
+    });
+  }
+
+  cancel(
+    ids: readonly string[],
+    { dependencies = false }: CancelOptions = {},
+  ): Promise<Outcome<boolean>[]> {
+    if (dependencies) return this.#cancelFlows(ids);
     return this.#of.calls.each(ids, (id, engine, now) => engine.cancel(parseId(id), now));
+  }
+
+  /** One in each turn: it may be thousands of jobs. */
+  async #cancelFlows(ids: readonly string[]): Promise<Outcome<boolean>[]> {
+    const outcomes: Outcome<boolean>[] = [];
+    for (const one of ids) {
+      const [outcome] = await this.#of.calls.each([one], (id, engine, now) =>
+        engine.cancel(parseId(id), now, true),
+      );
+      outcomes.push(outcome!);
+      await new Promise(setImmediate);
+    }
+    return outcomes;
   }
 
   async cancelByKey(
@@ -152,6 +183,21 @@ export class SettleCalls {
       return true;
     });
   }
+}
+
+/** A result that is kept in the log for the jobs that wait for this one. */
+function asideOf(result: Uint8Array | undefined): ResultBody | undefined {
+  if (result === undefined || result.length <= RESULT_INLINE_BYTES_MAX) return undefined;
+  const body: Body = { headers: plainHeaders(undefined), payload: result };
+  return { sizeBytes: result.length, body };
+}
+
+/** Long lines lose their end. */
+function linesOf(lines: unknown): string[] {
+  if (!Array.isArray(lines) || lines.length > LOG_LINES_MAX) {
+    throw invalid("lines", `an array of at most ${LOG_LINES_MAX} texts`, lines);
+  }
+  return lines.map((line, i) => shorten(`lines[${i}]`, line, LOG_LINE_BYTES_MAX) ?? "");
 }
 
 function checkResult(result: unknown): void {

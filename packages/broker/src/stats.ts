@@ -1,17 +1,12 @@
 import type { Log } from "@sluice/log";
-import {
-  type BrokerStats,
-  checkBatch,
-  type QueueTimes,
-  type StatsOptions,
-  type TimeCounts,
-} from "@sluice/protocol";
+import type { BrokerStats, QueueTimes, StatsOptions, TimeCounts } from "@sluice/protocol";
 import type { Chunks } from "./chunks.ts";
 import type { EngineCalls } from "./engine-calls.ts";
 import type { Journal } from "./journal.ts";
 import { type Oldest, OldestJobs } from "./oldest.ts";
 import type { Policies } from "./policy/policies.ts";
 import type { Pump } from "./pump.ts";
+import type { ScheduleTicks } from "./schedules/schedule-ticks.ts";
 
 export interface Sizes {
   payloadBytes: number;
@@ -27,6 +22,7 @@ interface StatsParts {
   readonly log: Log;
   readonly policies: Policies;
   readonly pump: Pump;
+  readonly scheduleTicks: ScheduleTicks;
 }
 
 /** How the broker is doing. */
@@ -53,8 +49,6 @@ export class StatsCalls {
 
   async stats(options: StatsOptions = {}): Promise<BrokerStats> {
     const { queues: names = [], gates: keys = [], oldest: isOldestAsked = false } = options;
-    checkBatch("queues", names);
-    checkBatch("gates", keys);
     const { calls, journal, policies, pump } = this.#of;
     // Before the call, which wakes the pump up.
     const { overdueMs: overdueBy } = pump;
@@ -74,6 +68,7 @@ export class StatsCalls {
     );
     const { unsyncedMs: unsyncedFor } = journal;
     const adds = this.#addTimes.read();
-    return { ...this.sizes(), unsyncedFor, overdueBy, adds, queues, gates };
+    const schedules = this.#of.scheduleTicks.stats();
+    return { ...this.sizes(), unsyncedFor, overdueBy, adds, queues, gates, schedules };
   }
 }

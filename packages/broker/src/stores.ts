@@ -1,9 +1,7 @@
 import {
-  checkInteger,
   KEY,
   NAME,
   type OperationOptions,
-  PAGE_MAX,
   type Page,
   type ScanOptions,
   type StoreEntry,
@@ -53,7 +51,6 @@ export class StoreCalls {
     store: string,
     { prefix = "", limit = 100, cursor = "" }: ScanOptions = {},
   ): Promise<Page<StoreEntry>> {
-    checkInteger("limit", limit, 1, PAGE_MAX);
     const found = this.#calls.call((engine) =>
       engine.stores.scan(store, { prefix, after: cursor, limit }),
     );

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Turns } from "./waiting-adds.ts";
 
-test("whoever comes later acts later, whatever is ready first", async () => {
+test("later calls act later, whichever is ready first", async () => {
   const turns = new Turns();
   const order: string[] = [];
   const slow = Promise.withResolvers<string>();
@@ -17,7 +17,7 @@ test("whoever comes later acts later, whatever is ready first", async () => {
   assert.ok(!turns.isTaken("q"));
 });
 
-test("what one throws is its own", async () => {
+test("an error in one call does not affect the next call", async () => {
   const turns = new Turns();
   const boom = (): never => {
     throw new Error("boom");

@@ -32,7 +32,7 @@ export class WaitingAdds {
     this.#wake = wake;
   }
 
-  /** So many wait already that no more are let in. */
+  /** The limit of waiting adds is reached: no more may wait. */
   get isFull(): boolean {
     return this.#count >= WAITING_ADDS_MAX;
   }
@@ -43,7 +43,7 @@ export class WaitingAdds {
     return count;
   }
 
-  /** Adds a job when there is room for it. `onAdded` is told before anything else happens. */
+  /** Adds a job when there is room for it. `onAdded` runs before anything else happens. */
   add(
     queue: string,
     spec: JobSpec,
@@ -143,13 +143,13 @@ function laneOf({ fairnessKey, priority }: JobSpec): string {
 }
 
 /**
- * Keeps the order of what happens to a queue when some of it has to wait for a script: what
- * comes later acts later.
+ * Keeps the order of calls to a queue when some of them have to wait for a script: later calls act
+ * later.
  */
 export class Turns {
   readonly #last = new Map<string, Promise<void>>();
 
-  /** Somebody waits: whoever comes now must wait behind them. */
+  /** An earlier call waits, so a new call must wait behind it. */
   isTaken(queue: string): boolean {
     return this.#last.has(queue);
   }

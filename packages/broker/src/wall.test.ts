@@ -8,7 +8,7 @@ import { add, job, take, text } from "./testing/opened.ts";
 
 const HOUR_MS = 3_600_000;
 
-/** A clock on the wall that steps when it is told to. */
+/** A clock whose wall time steps when a test sets `wallAheadMs`. */
 class WallClock extends FakeClock {
   wallAheadMs = 0;
 
@@ -29,7 +29,7 @@ async function open(clock: WallClock, after?: MemoryLog) {
   return { broker, log };
 }
 
-test("a job runs when the wall says so, though nobody calls after its step", async () => {
+test("a job runs at its wall time after a step of the clock, even if no call follows", async () => {
   const clock = new WallClock();
   const { broker } = await open(clock);
   await add(broker, job("on the wall", { runAt: clock.wall() + HOUR_MS }));
@@ -64,7 +64,7 @@ test("a wall that is set back holds the job back, and a deadline with it", async
   await broker.close();
 });
 
-test("what the wall said before a restart holds after it", async () => {
+test("a job keeps its wall time across a restart", async () => {
   const clock = new WallClock();
   const first = await open(clock);
   const runAt = clock.wall() + 2 * HOUR_MS;

@@ -53,9 +53,15 @@ export interface CommandEntry {
   load(): Promise<Command>;
 }
 
-/** The call makes no sense: exit code 2, with the command's help. */
+/** The call makes no sense: exit code 2, with help: the command's own, unless another says more. */
 export class Misuse extends Error {
   override readonly name = "Misuse";
+  readonly help: string | undefined;
+
+  constructor(message: string, help?: string) {
+    super(message);
+    this.help = help;
+  }
 }
 
 /** Exit codes, as documented. */

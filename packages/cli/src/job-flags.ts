@@ -60,7 +60,15 @@ function readFlag(name: string, words: readonly string[]): unknown {
   if (name === "priority") return /^\d+$/.test(last) ? Number(last) : last;
   if (name === "dedupe" && !last.startsWith("{")) return { key: last };
   if (kind.schema.type === "array") return words.flatMap((word) => valueFrom(kind, word));
-  return kind === TIME && !/^\d+$/.test(last) ? new Date(last) : valueFrom(kind, last);
+  return kind === TIME ? timeOf(name, last) : valueFrom(kind, last);
+}
+
+function timeOf(name: string, text: string): Date | number {
+  if (/^\d+$/.test(text)) return Number(text);
+  const date = new Date(text);
+  if (!Number.isNaN(date.getTime())) return date;
+  const wanted = "a time such as 2030-01-31T09:00:00Z, or milliseconds since 1970";
+  throw new Misuse(`--${flagOf(name)} must be ${wanted}, got ${JSON.stringify(text)}`);
 }
 
 function headerOf(text: string): [name: string, value: string] {

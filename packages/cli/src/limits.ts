@@ -6,8 +6,5 @@ export const CONSUME_WAIT_MS = 10_000;
 /** The end of what a failed program wrote to standard error: kept as the job's error. */
 export const PROGRAM_ERROR_CHARS_MAX = 1000;
 
-/** Facts that a copy of a log has on their way: enough that neither end waits for the other. */
-export const COPY_BYTES_MAX = 8 * 1024 * 1024;
-
 /** How often `cluster drain` asks how far the node is. */
 export const DRAIN_LOOK_MS = 200;

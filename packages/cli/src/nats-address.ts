@@ -7,7 +7,7 @@ import {
   SluiceError,
   variableOf,
 } from "@sluice/protocol";
-import { type Call, textOf } from "./command.ts";
+import { type Call, type Options, textOf } from "./command.ts";
 import { readPem } from "./read-pem.ts";
 
 /** What a node of a cluster and the copy of a stream load. */
@@ -71,15 +71,30 @@ export function withoutLogin(text: string): string {
   return text.replace(/^(\w+:\/\/)?.*@/s, "$1***@");
 }
 
-const NATS_NAMES = ["natsCreds", "natsCa", "natsCert", "natsKey"] as const;
+const NATS_NAMES = [
+  "natsCreds",
+  "natsNkey",
+  "natsCa",
+  "natsCert",
+  "natsKey",
+  "natsDomain",
+  "natsApiPrefix",
+] as const;
 
-/** Files beside the address, by the names of their options. */
+/** What is not a file. */
+const NATS_WORDS: readonly string[] = ["natsDomain", "natsApiPrefix"];
+
+/** Files and words beside the address, by the names of their options. */
 export type NatsFiles = Pick<ServerSettings, (typeof NATS_NAMES)[number]>;
 
-/** What each flag means. */
-export const NATS_FLAGS: Readonly<Record<string, string>> = Object.fromEntries(
-  NATS_NAMES.map((name) => [flagOf(name), SERVER_OPTIONS[name].text]),
+export const NATS_OPTIONS: Options = Object.fromEntries(
+  NATS_NAMES.map((name) => [flagOf(name), { type: "string" }]),
 );
+
+export const NATS_USAGE = NATS_NAMES.map((name) => {
+  const flag = `  --${flagOf(name)} ${NATS_WORDS.includes(name) ? "NAME" : "FILE"}`;
+  return `${flag.padEnd(24)} ${SERVER_OPTIONS[name].text}`;
+}).join("\n");
 
 /** The files that flags or the environment name. */
 export function natsFiles(call: Call): NatsFiles {
@@ -90,23 +105,44 @@ export function natsFiles(call: Call): NatsFiles {
 }
 
 /** What servers are shown, and whom one trusts; files that cannot be are refused by their names. */
-export function natsAccess({ login, isTls }: NatsAddress, files: NatsFiles): NatsAccess {
-  const { natsCreds: creds, natsCa: ca, natsCert: cert, natsKey: key } = files;
+export function natsAccess(address: NatsAddress, files: NatsFiles): NatsAccess {
+  const { natsCa: ca, natsCert: cert, natsKey: key } = files;
   if ((cert === undefined) !== (key === undefined)) {
-    throw new SluiceError("INVALID", "nats-cert and nats-key belong together");
+    throw new SluiceError("INVALID", "--nats-cert and --nats-key must be given together");
   }
-  if (creds !== undefined && Object.keys(login).length > 0) {
-    throw new SluiceError("INVALID", "nats-creds and a login in the address are two logins");
-  }
-  const pem = (flag: string, path: string) => readPem(flag, path).toString();
   const tls = {
-    ...(ca === undefined ? {} : { ca: pem("nats-ca", ca) }),
-    ...(cert === undefined ? {} : { cert: pem("nats-cert", cert) }),
-    ...(key === undefined ? {} : { key: pem("nats-key", key) }),
+    ...(ca === undefined ? {} : { ca: readPem("nats-ca", ca).toString() }),
+    ...(cert === undefined ? {} : { cert: readPem("nats-cert", cert).toString() }),
+    ...(key === undefined ? {} : { key: readPem("nats-key", key).toString() }),
   };
   return {
-    ...login,
-    ...(creds === undefined ? {} : { creds: readPem("nats-creds", creds) }),
-    ...(isTls || Object.keys(tls).length > 0 ? { tls } : {}),
+    ...loginAccess(address, files),
+    ...placeAccess(files),
+    ...(address.isTls || Object.keys(tls).length > 0 ? { tls } : {}),
+  };
+}
+
+function loginAccess({ login }: NatsAddress, { natsCreds, natsNkey }: NatsFiles): NatsAccess {
+  const given = [
+    ...(natsCreds === undefined ? [] : ["--nats-creds"]),
+    ...(natsNkey === undefined ? [] : ["--nats-nkey"]),
+    ...(Object.keys(login).length > 0 ? ["a login in the address"] : []),
+  ];
+  if (given.length > 1) {
+    throw new SluiceError("INVALID", `use either ${given.join(" or ")}, not both`);
+  }
+  if (natsCreds !== undefined) return { creds: readPem("nats-creds", natsCreds) };
+  if (natsNkey === undefined) return login;
+  const seed = readPem("nats-nkey", natsNkey).toString().trim();
+  return { nkeySeed: new TextEncoder().encode(seed) };
+}
+
+function placeAccess({ natsDomain: domain, natsApiPrefix: apiPrefix }: NatsFiles): NatsAccess {
+  if (domain !== undefined && apiPrefix !== undefined) {
+    throw new SluiceError("INVALID", "use either --nats-domain or --nats-api-prefix, not both");
+  }
+  return {
+    ...(domain === undefined ? {} : { domain }),
+    ...(apiPrefix === undefined ? {} : { apiPrefix }),
   };
 }

@@ -20,8 +20,7 @@ export async function run(args: readonly string[], given: Surroundings): Promise
   const { out } = around.output;
   const [name, ...rest] = args[0] === "--version" ? ["version", ...args.slice(1)] : args;
   if (name === undefined || name === "help" || name === "--help" || name === "-h") {
-    const wanted = COMMANDS.find((command) => command.name === rest[0]);
-    out(wanted === undefined ? overview() : usageOf(await wanted.load()));
+    out(await helpOn(rest[0], wantsJson(args)));
     return EXIT.well;
   }
   const entry = COMMANDS.find((known) => known.name === name);
@@ -39,7 +38,7 @@ export async function run(args: readonly string[], given: Surroundings): Promise
     return EXIT.well;
   } catch (error) {
     if (!(error instanceof Misuse)) throw error;
-    return misuse(around, wantsJson(args), error.message, usageOf(command));
+    return misuse(around, wantsJson(args), error.message, error.help ?? usageOf(command));
   }
 }
 
@@ -81,6 +80,21 @@ function parse(args: readonly string[], { options }: Command): Words {
   }
 }
 
+/** `sluice help NAME`, `sluice help all` for every command, else the overview. */
+async function helpOn(name: string | undefined, isJson: boolean): Promise<string> {
+  const wanted = COMMANDS.find((command) => command.name === name);
+  if (wanted !== undefined) return usageOf(await wanted.load());
+  if (name !== "all") return overview();
+  const all = await Promise.all(
+    COMMANDS.map(async ({ name, summary, load }) => ({
+      name,
+      summary,
+      usage: usageOf(await load()),
+    })),
+  );
+  return isJson ? JSON.stringify(all) : all.map(({ usage }) => usage).join("\n\n");
+}
+
 function overview(): string {
   const width = Math.max(...COMMANDS.map(({ name }) => name.length));
   const lines = COMMANDS.map(({ name, summary }) => `  sluice ${name.padEnd(width)}  ${summary}`);
@@ -88,8 +102,8 @@ function overview(): string {
 
 ${lines.join("\n")}
 
-sluice COMMAND --help tells more of each. Exit codes: 0 all is well, 1 something is wrong,
-2 the call makes no sense, 3 the server cannot be reached, 70 a bug.`;
+sluice COMMAND --help prints its options, sluice help all those of every command.
+Exit codes: 0 success, 1 failure, 2 wrong usage, 3 the server cannot be reached, 70 a bug.`;
 }
 
 function usageOf({ usage, options }: Command): string {

@@ -92,7 +92,7 @@ export async function http<Answer>(call: Call, line: string, body?: unknown): Pr
     ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
   };
   const ask = address.protocol === "https:" ? httpsRequest : httpRequest;
-  // Not fetch: it cannot be told of an authority or a certificate.
+  // Not fetch: it has no option for an authority or a certificate.
   const asking = ask(address, { method, headers, agent: false, ...tls });
   asking.end(body === undefined ? undefined : JSON.stringify(body));
   const [response] = (await once(asking, "response").catch((error: Error) => {

@@ -1,13 +1,13 @@
 /**
- * Sees whether anything moves: calls made and answered, and jobs delivered. It stands between the
- * client and the port, so nothing else has to count.
+ * Detects activity: calls made and answered, and jobs delivered. It sits between the client and the
+ * port, so nothing else has to count.
  *
  * Jobs go out when the log has taken note of it, which only the broker sees. An empty call is
  * answered behind all that is being written, so when it changes nothing, nothing was on its way.
  */
 import type { Broker } from "@sluice/protocol";
 
-/** Calls that wait for something outside, so that waiting for them could take for ever. */
+/** Calls that wait for something outside, so waiting for them might never end. */
 const OPEN_ENDED: ReadonlySet<PropertyKey> = new Set([
   "ended",
   "groupEnded",

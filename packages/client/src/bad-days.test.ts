@@ -19,7 +19,7 @@ function instead<T extends object>(target: T, own: Partial<T>): T {
   });
 }
 
-test("a log that fails is told, refuses what waits, and does not end the process", async () => {
+test("a failed log is reported, refuses waiting calls, and does not end the process", async () => {
   const clock = new FakeClock();
   const memory = new MemoryLog();
   const failed = Promise.withResolvers<SluiceError>();

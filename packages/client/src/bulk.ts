@@ -133,7 +133,7 @@ function sendBatch(
       throw errorOfAll(error, options, index);
     },
   );
-  // The next batch is still being made ready; whoever waits for this one hears of it then.
+  // The next batch is still being prepared. The caller gets the error when it awaits this call.
   call.catch(() => {});
   return call;
 }

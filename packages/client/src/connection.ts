@@ -2,6 +2,7 @@
 import {
   type Broker,
   type CallOptions,
+  type CancelOptions,
   type Clock,
   type CloseOptions,
   type DeleteQueueOptions,
@@ -22,9 +23,9 @@ import type { Tracing } from "./trace.ts";
 export interface SluiceParts {
   readonly port: Broker;
   readonly clock: Clock;
-  /** Resolves when the port can confirm nothing more: told as an `error` event. */
+  /** Resolves when the port can confirm nothing more: emitted as an `error` event. */
   readonly failed?: Promise<SluiceError>;
-  /** What happens to the connection: told as events of the Sluice. */
+  /** What happens to the connection: emitted as events of the Sluice. */
   readonly link?: LinkFeed | undefined;
   /** Absent: nothing is traced. `loadTracing` answers it where OpenTelemetry is installed. */
   readonly tracing?: Tracing | undefined;
@@ -81,7 +82,7 @@ export class Connection {
     return adds;
   }
 
-  async cancel(id: string, options?: CallOptions): Promise<boolean> {
+  async cancel(id: string, options?: CancelOptions): Promise<boolean> {
     const isCancelled = await one(this.port.cancel([id], options));
     if (isCancelled) this.#gone((job) => job.id === id, "was cancelled");
     return isCancelled;
@@ -103,9 +104,10 @@ export class Connection {
     for (const holder of this.holders) holder.jobsGone(isGone, why);
   }
 
-  /** Refuses what comes after the end, before it can start anything that nobody would close. */
+  /** Refuses calls after the close, before they start anything that would never be closed. */
   hold<H extends Holder>(make: () => H): H {
-    if (this.#isClosed) throw new SluiceError("CLOSED", "this Sluice is closed");
+    if (this.#isClosed)
+      throw new SluiceError("CLOSED", "this Sluice is closed; open or connect again");
     const holder = make();
     this.holders.add(holder);
     return holder;
@@ -117,8 +119,8 @@ export class Connection {
   }
 
   /**
-   * Calls back when running handlers have had their time. Nobody moves a fake clock while waiting
-   * for a close, so there the usual time is over when nothing moves any more.
+   * Calls back when running handlers have had their time. A fake clock does not advance during a
+   * close, so with one the usual time is over when there is no more activity.
    */
   graceOver(timeoutMs: number | undefined, callback: () => void): Timer {
     const activity = timeoutMs === undefined ? this.#activity : undefined;
@@ -144,7 +146,7 @@ export class Connection {
     }
   }
 
-  /** Everybody who holds leases first, then the port: leases are given back through it. */
+  /** All holders of leases first, then the port: leases are given back through it. */
   async close(options: CloseOptions): Promise<void> {
     this.#isClosed = true;
     for (const adds of this.#adds.values()) adds.flush();

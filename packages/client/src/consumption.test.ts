@@ -86,7 +86,7 @@ test("leaving the loop gives back what was not taken", async (t) => {
   assert.deepEqual([running, waiting, finished], [0, 4, 1]);
 });
 
-test("a throw inside of the loop fails the job in hand at once, and no other", async (t) => {
+test("a throw inside the loop fails the job in hand at once, and no other", async (t) => {
   const { mail } = await openMail<number>(t, { retry: { min: "1m", jitter: 0 } });
   const jobs = await mail.addBulk(numbers(3));
   const signals: AbortSignal[] = [];
@@ -214,4 +214,17 @@ test("a shorter time at a second close is the one that counts", async (t) => {
   await clock.advance("1s");
   await Promise.all([closed, again]);
   assert.equal((await mail.stats()).waiting, 1);
+});
+
+test("closing does not abort a job that the abort of another has given back", async (t) => {
+  const { mail } = await openMail<number>(t);
+  await mail.addBulk([{ payload: 1 }, { payload: 2 }]);
+  const jobs = mail.consume({ prefetch: 2 });
+  const { value: first } = await jobs.next();
+  const { value: second } = await jobs.next();
+  const { signal } = second!;
+  first!.signal.addEventListener("abort", () => void second!.giveBack());
+  await jobs.close({ timeout: 0 });
+  assert.equal(first!.signal.aborted, true);
+  assert.equal(signal.aborted, false);
 });

@@ -33,12 +33,13 @@ export interface ConsumptionOptions {
 }
 
 /**
- * Leaving a `for await` loop, by `break`, `return` or a throw, stops the flow and gives back what
- * was not taken: no attempt is lost. The job in hand, which the loop's body was given last, has
- * failed when its body has not ended it: it is nacked at once, which counts an attempt, for a job
- * whose body throws each time must not come back for ever. Who leaves on purpose acks, nacks or
- * gives it back first. Jobs that were taken before it are left to their takers, who end them, until
- * everything is closed; so are all when the loop ends because of `return()` or `close()`.
+ * Leaving a `for await` loop, by `break`, `return` or a throw, stops the flow and gives back the
+ * jobs that were not taken: no attempt is lost. The job in hand is the one that the loop's body was
+ * given last. If the body has not ended it, it has failed: it is nacked at once, which counts an
+ * attempt, because a job whose body throws each time must not come back without end. To leave on
+ * purpose, ack, nack or give back the job first. Jobs that were taken before it are left to their
+ * takers, who end them, until everything is closed; so are all when the loop ends because of
+ * `return()` or `close()`.
  */
 export class Consumption<Payload, Result>
   implements AsyncIterableIterator<ConsumedJob<Payload, Result>, undefined>, Holder, AsyncDisposable
@@ -83,7 +84,7 @@ export class Consumption<Payload, Result>
     return new Loop(this, (job) => this.#drop(job as Delivery));
   }
 
-  /** The next job; whoever takes it also ends it. */
+  /** The next job. The caller that takes it must also end it. */
   async next(): Promise<IteratorResult<ConsumedJob<Payload, Result>, undefined>> {
     for (;;) {
       const job = this.#ready.shift();
@@ -107,6 +108,8 @@ export class Consumption<Payload, Result>
     await this.#watch.until(() => this.#grace.isOver || this.#leases.size === 0);
     this.#grace.end();
     for (const job of this.#leases.held) {
+      // The signal of one may have ended another.
+      if (job.state !== "held") continue;
       job.abort(new SluiceError("ABORTED", `consumer ${this.#options.name} was closed`));
       this.#giveBack(job);
     }
@@ -207,10 +210,12 @@ export class Consumption<Payload, Result>
   }
 
   #mismatched(job: Delivery, error: unknown): void {
-    this.#leases.nack(job, { error: textOf(error), unrecoverable: true }, (_, refusal) => {
+    const failure = { error: textOf(error), unrecoverable: true };
+    const answered = (_: Delivery, refusal: ErrorJson | undefined): void => {
       if (refusal === undefined) this.#tell("failed", { job: job as never, error });
       else this.#answered(refusal);
-    });
+    };
+    this.#leases.nack(job, failure, answered, undefined);
   }
 
   #giveBack(job: Delivery): void {
@@ -220,8 +225,10 @@ export class Consumption<Payload, Result>
   /** The body of the loop was left without a word about its job. */
   #drop(job: Delivery): void {
     if (job.state !== "held") return;
-    job.abort(new SluiceError("ABORTED", `the loop was left before job ${job.id} was ended`));
-    this.#leases.nack(job, { error: LEFT }, (_, refusal) => this.#answered(refusal));
+    job.abort(
+      new SluiceError("ABORTED", `the loop ended before job ${job.id} was acked or nacked`),
+    );
+    this.#leases.nack(job, { error: LEFT }, (_, refusal) => this.#answered(refusal), undefined);
   }
 
   #answered(refusal: ErrorJson | undefined): void {
@@ -252,7 +259,7 @@ export class Consumption<Payload, Result>
   }
 }
 
-/** The error of a job whose loop was left: what its body threw, nobody tells the iterator. */
+/** The error of a job whose loop was left. The iterator does not learn what the body threw. */
 const LEFT = "the consuming loop was left before the job was ended";
 
 /** One `for await` loop. It knows which job its body was given last. */

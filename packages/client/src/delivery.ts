@@ -5,6 +5,8 @@
  *   ending  an ack, a nack or a give-back is on its way: no more heartbeats, no second end
  *   lost    the lease ran out, or the job was cancelled or ended elsewhere: its signal is aborted
  *
+ * A job that is suspended is ending too: its signal is aborted with SUSPENDED.
+ *
  * held → ending by the first end that is asked for; held → lost by a heartbeat that is refused, or
  * by a cancel from here. Both are final: what else is asked of the job is refused with LEASE_LOST.
  */
@@ -12,15 +14,24 @@ import {
   type Duration,
   type ErrorJson,
   type FairnessKey,
+  invalid,
+  type JobLife,
   knownFields,
   LEASE,
   type LeasedJob,
   parseDuration,
   SluiceError,
+  type StepName,
+  type StepsInfo,
+  type Suspension,
 } from "@sluice/protocol";
+import type { Dependency } from "./dependency.ts";
 import { type Failure, failureOf } from "./errors.ts";
+import { runOnce } from "./once.ts";
 import { checkJson, encodeResult } from "./payload.ts";
 import type { StandardSchema } from "./schema.ts";
+import { JobSteps, type Steps } from "./steps.ts";
+import type { Transaction } from "./transaction.ts";
 import type { WorkJob } from "./work-job.ts";
 
 /** What a handler gets beside its job. The functions may be taken out of the object. */
@@ -33,7 +44,13 @@ export interface WorkContext {
   readonly progress: (progress: unknown) => Promise<void>;
 }
 
-/** A job of `consume`: whoever takes it also ends it. */
+/** What a handler of one job gets beside it. */
+export interface HandlerContext extends WorkContext {
+  /** Parts of the handler whose results are remembered, and waits without a worker. */
+  readonly step: Steps;
+}
+
+/** A job of `consume`. The caller that takes it must also end it. */
 export interface ConsumedJob<Payload, Result> extends WorkJob<Payload>, WorkContext {
   ack(result?: Result): Promise<void>;
   /** It failed: it is retried after the delay, or after the backoff of its queue. */
@@ -42,20 +59,40 @@ export interface ConsumedJob<Payload, Result> extends WorkJob<Payload>, WorkCont
   giveBack(): Promise<void>;
 }
 
-/** Told how the end of a job was answered; without an error it is durable. */
-export type Answered = (job: Delivery, error: ErrorJson | undefined) => void;
+/**
+ * Told how the end of a job was answered; without an error it is durable. What the caller needs
+ * besides comes back as `told`: one function for all jobs, where a closure for each was a tenth of
+ * what a job takes of a worker's memory.
+ */
+export type Answered<Told = undefined> = (
+  job: Delivery,
+  error: ErrorJson | undefined,
+  told: Told,
+) => void;
 
-/** What a delivery asks of those who keep its lease. */
+/** What a delivery needs from the part that keeps its lease. */
 export interface DeliveryLeases {
   readonly result: StandardSchema | undefined;
-  ack(job: Delivery, result: Uint8Array | undefined, answered: Answered): void;
-  nack(job: Delivery, failure: Failure, answered: Answered): void;
+  ack(job: Delivery, result: Uint8Array | undefined, answered: Answered, told: undefined): void;
+  nack(job: Delivery, failure: Failure, answered: Answered, told: undefined): void;
   giveBack(job: Delivery, answered: Answered): void;
   extend(job: Delivery, leaseMs: number): Promise<number>;
   progress(job: Delivery, progress: unknown): Promise<void>;
+  log(job: Delivery, line: string): Promise<void>;
+  dependencies<Result>(job: Delivery): AsyncGenerator<Dependency<Result>, undefined>;
+  life(job: Delivery): Promise<JobLife>;
+  steps(job: Delivery, cursor: string | undefined): Promise<StepsInfo>;
+  recordStep(job: Delivery, step: StepName & { value?: unknown }): Promise<void>;
+  suspend(job: Delivery, of: Omit<Suspension, "lease">): Promise<boolean>;
 }
 
 export type DeliveryState = "held" | "ending" | "lost";
+
+/** The neighbours of a job in a list of `HeldJobs`, which no other code sees. */
+export let beforeOf: (job: Delivery) => Delivery | undefined;
+export let afterOf: (job: Delivery) => Delivery | undefined;
+export let setBefore: (job: Delivery, before: Delivery | undefined) => void;
+export let setAfter: (job: Delivery, after: Delivery | undefined) => void;
 
 /** Users see it through the interfaces above; the rest is between it and `Leases`. */
 export class Delivery implements ConsumedJob<unknown, unknown> {
@@ -65,10 +102,14 @@ export class Delivery implements ConsumedJob<unknown, unknown> {
   readonly attempt: number;
   readonly attempts: number;
   readonly deliveries: number;
+  readonly hasSteps: boolean;
   readonly tier: number;
   readonly fairnessKey: FairnessKey;
   readonly addedAt: number;
-  /** The bytes, until somebody has read them. */
+  /** Called when the job is suspended; absent: nothing that could run again has it. */
+  onSuspended: (() => void) | undefined = undefined;
+  #steps: JobSteps | undefined = undefined;
+  /** The bytes, until they are read for the first time. */
   payload: unknown;
   readonly lease: string;
   /** What each heartbeat extends the lease by, and when the next one is due. */
@@ -78,6 +119,20 @@ export class Delivery implements ConsumedJob<unknown, unknown> {
   #state: DeliveryState = "held";
   #abort: AbortController | undefined = undefined;
   #lostBy: SluiceError | undefined = undefined;
+  /** Its neighbours among the jobs that are held. */
+  #before: Delivery | undefined = undefined;
+  #after: Delivery | undefined = undefined;
+
+  static {
+    beforeOf = (job) => job.#before;
+    afterOf = (job) => job.#after;
+    setBefore = (job, before) => {
+      job.#before = before;
+    };
+    setAfter = (job, after) => {
+      job.#after = after;
+    };
+  }
 
   constructor(leases: DeliveryLeases, job: LeasedJob, leaseMs: number, beatAt: number) {
     this.id = job.id;
@@ -86,6 +141,7 @@ export class Delivery implements ConsumedJob<unknown, unknown> {
     this.attempt = job.attempt;
     this.attempts = job.attempts;
     this.deliveries = job.deliveries;
+    this.hasSteps = job.hasSteps === true;
     this.tier = job.tier;
     this.fairnessKey = job.fairnessKey;
     this.addedAt = job.addedAt;
@@ -98,6 +154,10 @@ export class Delivery implements ConsumedJob<unknown, unknown> {
 
   get state(): DeliveryState {
     return this.#state;
+  }
+
+  dependencies<Result = unknown>(): AsyncGenerator<Dependency<Result>, undefined> {
+    return this.#leases.dependencies(this);
   }
 
   /** The one place where the state changes; false when it is final already. */
@@ -130,6 +190,44 @@ export class Delivery implements ConsumedJob<unknown, unknown> {
     return (progress) => handled(this.#tell(progress));
   }
 
+  get log(): (line: string) => Promise<void> {
+    return (line) => handled(this.#log(line));
+  }
+
+  get step(): Steps {
+    if (this.onSuspended === undefined) {
+      const message = "steps are for handlers of one job: queue.work(handler) without `batch`";
+      throw new SluiceError("INVALID", message, { field: "step" });
+    }
+    const leases = this.#leases;
+    this.#steps ??= new JobSteps({
+      hasSteps: this.hasSteps,
+      steps: (cursor) => leases.steps(this, cursor),
+      record: async (step) => {
+        this.#demandHeld();
+        await leases.recordStep(this, step);
+      },
+      suspend: async (of) => {
+        this.#demandHeld();
+        return leases.suspend(this, of);
+      },
+    });
+    return this.#steps;
+  }
+
+  async once<T>(tx: Transaction, act: () => T | Promise<T>): Promise<Awaited<T> | undefined> {
+    this.#demandHeld();
+    const lease = {
+      id: this.id,
+      life: () => this.#leases.life(this),
+      prove: async () => {
+        this.#demandHeld();
+        await this.#leases.extend(this, this.leaseMs);
+      },
+    };
+    return runOnce(lease, tx, act);
+  }
+
   async #extend(duration: Duration): Promise<number> {
     const leaseMs = LEASE.parse("extend", duration);
     this.#demandHeld();
@@ -142,16 +240,22 @@ export class Delivery implements ConsumedJob<unknown, unknown> {
     await this.#leases.progress(this, progress);
   }
 
+  async #log(line: string): Promise<void> {
+    if (typeof line !== "string") throw invalid("log", "a text", line);
+    this.#demandHeld();
+    await this.#leases.log(this, line);
+  }
+
   async ack(result?: unknown): Promise<void> {
     const { bytes } = await encodeResult(this.#leases.result, result);
-    await this.#end((answered) => this.#leases.ack(this, bytes, answered));
+    await this.#end((answered) => this.#leases.ack(this, bytes, answered, undefined));
   }
 
   async nack(error?: unknown, options: { delay?: Duration } = {}): Promise<void> {
     const { delay } = knownFields<{ delay?: Duration }>("nack", options, ["delay"]);
     const nack = failureOf(error);
     if (delay !== undefined) nack.delayMs = parseDuration("nack.delay", delay);
-    await this.#end((answered) => this.#leases.nack(this, nack, answered));
+    await this.#end((answered) => this.#leases.nack(this, nack, answered, undefined));
   }
 
   async giveBack(): Promise<void> {
@@ -168,13 +272,17 @@ export class Delivery implements ConsumedJob<unknown, unknown> {
   #demandHeld(): void {
     if (this.#state === "held") return;
     if (this.#lostBy !== undefined) throw this.#lostBy;
-    throw new SluiceError("LEASE_LOST", `job ${this.id} is not held any more`, { id: this.id });
+    throw new SluiceError(
+      "LEASE_LOST",
+      `the lease of job ${this.id} is over; another worker may run it`,
+      { id: this.id },
+    );
   }
 }
 
 /**
- * Whoever does not wait for the answer is not told of an error either: a lease that was lost must
- * not end the process as an unhandled rejection.
+ * A caller that does not await the answer does not get its error either: a lost lease must not end
+ * the process as an unhandled rejection.
  */
 function handled<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {});

@@ -59,7 +59,7 @@ test("events rise to those above", () => {
   assert.deepEqual(heard, ["lower", "upper", "upper"]);
 });
 
-test("a listener that throws or rejects becomes an error and stops nobody else", async () => {
+test("a listener that throws or rejects emits an error and does not stop the others", async () => {
   const emitter = new Emitter<Events>(NAMES);
   const errors: string[] = [];
   const heard: number[] = [];
@@ -87,13 +87,13 @@ test("a listener that leaves during an event still hears it, and a new one does 
   assert.deepEqual(heard, ["leaving"]);
 });
 
-test("an error that nobody listens to is printed", async () => {
+test("an error without a listener is printed", async () => {
   const emitter = new Emitter<Events>(NAMES);
   const lines = await printed(() => emit(emitter, "error", { error: new Error("lost") }));
   assert.deepEqual(lines, ["sluice: Error: lost"]);
 });
 
-test("a listener of errors that fails is printed and not told again", async () => {
+test("the error of a failing error listener is printed and not emitted again", async () => {
   const emitter = new Emitter<Events>(NAMES);
   emitter.on("error", () => {
     throw "no error at all";

@@ -2,8 +2,8 @@
  * A typed emitter that works in Node and in browsers. Each event is one object. Events rise: what a
  * worker tells is heard by the listeners of its queue and of its Sluice too.
  *
- * A listener that throws or rejects is reported as an `error` event and stops nobody else. An
- * `error` that nobody listens to is printed, for silence would hide a worker that has stopped.
+ * A listener that throws or rejects is reported as an `error` event and does not stop the others.
+ * An `error` without a listener is printed: silence would hide a worker that has stopped.
  */
 import { invalid } from "@sluice/protocol";
 
@@ -105,7 +105,7 @@ export function emit<Events extends WithError, N extends keyof Events>(
   if (name === "error" && !isHeard) print((event as WithError["error"]).error);
 }
 
-/** Whether telling is worth making the event for: nobody listens to most of them. */
+/** Whether the event has a listener. Most have none, so the event need not be made. */
 export function hears(emitter: AnyEmitter, name: PropertyKey): boolean {
   return listens(emitter, name);
 }

@@ -56,8 +56,8 @@ export class RetryAfter extends Error {
   }
 
   /**
-   * What the header `Retry-After` of an answer says: seconds, or a date. One that has passed is no
-   * wait; `null`, as `headers.get` answers, is the fallback, and so is what nobody can read.
+   * Reads the header `Retry-After` of an answer: seconds, or a date. A date that has passed means
+   * no wait. `null`, as `headers.get` answers, and unreadable values mean the fallback.
    */
   static fromHeader(value: string | null | undefined, options: HeaderOptions = {}): RetryAfter {
     const fields = [...FIELDS, "now", "fallback"];
@@ -195,7 +195,7 @@ function waiting({ delay: delayMs, gate, reason, message }: RetryAfter): Failure
   return { error, cooldown: { gate, ms: delayMs, ...why } };
 }
 
-/** What the broker is told when it has refused a failure: only that the job has failed. */
+/** The failure to send when the broker has refused one: it says only that the job has failed. */
 export function plainly(failure: Failure, { code, message }: ErrorJson): Failure {
   const error = shorten(`${failure.error ?? ""} (${code}: ${message})`.trim());
   const { stack } = failure;

@@ -22,7 +22,7 @@ test("an error travels as its name, message and stack", () => {
   assert.deepEqual(failureOf(undefined), {});
 });
 
-test("a text has an end, and even what has none is told", () => {
+test("an error text is limited in length, and a thrown value without text gets one", () => {
   assert.equal(textOf(new Error("x".repeat(10_000))).length, ERROR_TEXT_MAX);
   assert.equal(textOf(Object.create(null)), "something that has no text was thrown");
 });

@@ -1,10 +1,4 @@
-import {
-  type Broker,
-  COOLDOWN,
-  type Duration,
-  type GateInfo,
-  type GateOptions,
-} from "@sluice/protocol";
+import type { Broker, Duration, GateInfo, GateOptions } from "@sluice/protocol";
 import {
   type CallOptions,
   type OperationOptions,
@@ -30,8 +24,7 @@ export class Gate {
 
   /** Shuts it for a while. A cooldown that lasts longer already stays as it is. */
   async cooldown(duration: Duration, reason?: string, options?: CallOptions): Promise<void> {
-    const ms = COOLDOWN.parse("gate.cooldown", duration);
-    await this.#port.cooldown(this.key, ms, reason, parseCall("cooldown", options));
+    await this.#port.cooldown(this.key, duration, reason, parseCall("cooldown", options));
   }
 
   /** Ends its cooldown. */
@@ -44,11 +37,19 @@ export class Gate {
     await this.#port.reportGate(this.key, ok, parseOperation("report", options));
   }
 
+  /**
+   * Corrects a cost afterwards: so much more was used of its rate and windows than was taken, or,
+   * below zero, so much less of its rate.
+   */
+  async charge(cost: number, options?: OperationOptions): Promise<void> {
+    await this.#port.chargeGate(this.key, cost, parseOperation("charge", options));
+  }
+
   async info(options?: CallOptions): Promise<GateInfo> {
     return this.#port.gate(this.key, parseCall("info", options));
   }
 
-  /** Removes its limits: what waited for them goes on. */
+  /** Removes its limits. Jobs that waited for them continue. */
   async delete(options?: CallOptions): Promise<void> {
     await this.#port.deleteGate(this.key, parseCall("delete", options));
   }

@@ -76,7 +76,7 @@ test("a call that fails as a whole fails each of its items", async () => {
   assert.equal(gather.size, 0);
 });
 
-test("an item without an answer is refused and does not wait for ever", async () => {
+test("an item without an answer is refused and does not wait forever", async () => {
   const gather = new Gather<number, number>(async () => []);
   await assert.rejects(gather.ask(1), { code: "INTERNAL" });
 });

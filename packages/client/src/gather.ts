@@ -3,8 +3,8 @@
  * the event loop travel together: the batch leaves when a whole round of microtasks has added
  * nothing to it, which costs no timer and works in Node and in browsers alike.
  *
- * Each item brings somebody who is told its own outcome. When the call as a whole fails, each
- * hears that.
+ * Each item has a waiter, which gets the outcome of its own item. When the call as a whole fails,
+ * each waiter gets that error.
  */
 import {
   type Added,
@@ -19,7 +19,7 @@ import {
 } from "@sluice/protocol";
 import { BATCH_MAX, UNANSWERED_JOBS_MAX } from "./limits.ts";
 
-/** Somebody who waits for one item of a batch. */
+/** Waits for one item of a batch. */
 export interface Waiter<Ok> {
   done(ok: Ok): void;
   refused(error: ErrorJson): void;
@@ -45,7 +45,7 @@ export class Gather<Item, Ok> {
     else if (this.#items.length >= BATCH_MAX) this.flush();
   }
 
-  /** The same, with a promise for whoever wants to wait. */
+  /** The same, with a promise for a caller that wants to wait. */
   ask(item: Item): Promise<Ok> {
     return new Promise((done, reject) => {
       this.add(item, { done, refused: (error) => reject(SluiceError.fromJSON(error)) });
@@ -94,7 +94,7 @@ export class Gather<Item, Ok> {
   }
 }
 
-/** A port that answers fewer items than it was given is broken, but nobody is left waiting. */
+/** A port that answers fewer items than it was given is broken, but no caller is left waiting. */
 const UNANSWERED: { ok?: undefined; error: ErrorJson } = {
   error: { code: "INTERNAL", message: "the broker left this item of the batch unanswered" },
 };

@@ -14,7 +14,7 @@ async function open(t: TestContext, options: QueueOptions<number> = {}) {
   return { sluice, broker, mail: await sluice.queue<number>("mail", options) };
 }
 
-test("whoever waits for a group is told when its last member has ended", async (t) => {
+test("waiting for a group ends when its last member has ended", async (t) => {
   const { sluice, mail } = await open(t);
   await mail.addBulk([1, 2].map((payload) => ({ payload, group: "g" })));
   const waiting = sluice.group("mail/g").finished();
@@ -53,7 +53,7 @@ test("a group that takes several calls to add ends once, with the last member", 
   assert.deepEqual(ends, [count]);
 });
 
-test("a call that fails in between leaves no group open for ever", async (t) => {
+test("a bulk add that fails halfway does not keep its group open forever", async (t) => {
   const { sluice, broker, mail } = await open(t, { policy: { group: () => "g" } });
   const add = broker.add.bind(broker);
   let calls = 0;

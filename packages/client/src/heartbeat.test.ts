@@ -48,7 +48,7 @@ async function open(t: TestContext, options: QueueOptions<number> = {}): Promise
   };
 }
 
-/** A handler that runs until it is told to end. */
+/** A handler that runs until `end` is called. */
 function held(): { run: () => Promise<string>; end: () => void } {
   const { promise, resolve } = Promise.withResolvers<string>();
   return { run: () => promise, end: () => resolve("done") };
@@ -196,7 +196,7 @@ test("a handler that ends after its lease was lost does not stop the worker", as
   ]);
 });
 
-test("a failing connection is told once per heartbeat, not once per job", async (t) => {
+test("reports a failing connection once per heartbeat, not once per job", async (t) => {
   const { sluice, clock, cut, mail } = await open(t);
   const { run, end } = held();
   const errors: Error[] = [];
@@ -214,7 +214,7 @@ test("a failing connection is told once per heartbeat, not once per job", async 
   assert.equal((await mail.stats()).finished, 20, "the next heartbeat came in time");
 });
 
-test("calls about a lost job that nobody waits for do not end the process", async (t) => {
+test("unawaited calls about a lost job do not end the process", async (t) => {
   const { sluice, broker, mail } = await open(t);
   const { run, end } = held();
   const lost: string[] = [];

@@ -1,15 +1,22 @@
 import {
   type Added,
+  type AttemptInfo,
+  type CancelOptions,
   type HistoryEntry,
   type JobEnd,
   type JobInfo,
   type JobOptions,
+  type LogLine,
   PreparedJob,
   readJob,
   SluiceError,
+  type StepInfo,
   type Why,
+  walkPages,
 } from "@sluice/protocol";
 import type { Connection } from "./connection.ts";
+import { readDependencies } from "./dependencies.ts";
+import type { Dependency } from "./dependency.ts";
 import { endError, type FailedEnd } from "./errors.ts";
 import { one } from "./gather.ts";
 import {
@@ -18,7 +25,7 @@ import {
   parseCall,
   parseOperation,
 } from "./parse-call.ts";
-import { decodeLeniently, decodeResult, encodePayload, showPayload } from "./payload.ts";
+import { checkJson, decodeLeniently, decodeResult, encodePayload, showPayload } from "./payload.ts";
 import { applyPolicy } from "./policy.ts";
 import type { Codec, LocalOptions } from "./queue-options.ts";
 import { validate } from "./schema.ts";
@@ -98,10 +105,14 @@ export class Job<Payload = unknown, Result = unknown> {
     return decodeResult(end.result) as Result;
   }
 
-  /** False when it had ended. A handler that runs in this process is aborted. */
-  async cancel(options?: CallOptions): Promise<boolean> {
+  /**
+   * False when it had ended. A handler that runs in this process is aborted. With `dependencies`
+   * the jobs that it waits for, and that no other job waits for, are cancelled with it.
+   */
+  async cancel(options: CancelOptions = {}): Promise<boolean> {
     this.#demandExists();
-    return this.#connection.cancel(this.id, parseCall("cancel", options));
+    const { dependencies, ...rest } = options;
+    return this.#connection.cancel(this.id, { ...parseCall("cancel", rest), dependencies });
   }
 
   /** Runs it again while it is kept, or a delayed one at once. */
@@ -116,9 +127,27 @@ export class Job<Payload = unknown, Result = unknown> {
     return detailsOf(info, this.#codec);
   }
 
+  /** The jobs that it waits for, in their order, with their results; read page by page. */
+  dependencies<R = unknown>(options?: CallOptions): AsyncGenerator<Dependency<R>, undefined> {
+    this.#demandExists();
+    return readDependencies(this.#connection.port, this.id, parseCall("dependencies", options));
+  }
+
   async why(options?: CallOptions): Promise<Why> {
     this.#demandExists();
     return this.#connection.port.why(this.id, parseCall("why", options));
+  }
+
+  /** The lines that its handlers have written with `job.log`, the oldest first. */
+  async log(options?: CallOptions): Promise<readonly LogLine[]> {
+    this.#demandExists();
+    return this.#connection.port.logLines(this.id, parseCall("log", options));
+  }
+
+  /** Each delivery: its worker, when it began and ended, and how. */
+  async attempts(options?: CallOptions): Promise<readonly AttemptInfo[]> {
+    this.#demandExists();
+    return this.#connection.port.attempts(this.id, parseCall("attempts", options));
   }
 
   async history(options?: CallOptions): Promise<readonly HistoryEntry[]> {
@@ -126,9 +155,25 @@ export class Job<Payload = unknown, Result = unknown> {
     return this.#connection.port.history(this.id, parseCall("history", options));
   }
 
+  /** Sends it a value: the step that waits for this name gets it, now or later. */
+  async signal(name: string, value?: unknown, options?: OperationOptions): Promise<void> {
+    this.#demandExists();
+    if (value !== undefined) checkJson("signal.value", value);
+    await this.#connection.port.signal(this.id, name, value, parseOperation("signal", options));
+  }
+
+  /** Its steps, in the order in which they were done, in pages as they are needed. */
+  steps(options?: CallOptions): AsyncIterableIterator<StepInfo> {
+    const call = parseCall("steps", options);
+    return walkPages((from) => this.#connection.port.steps(this.id, { ...call, ...from }));
+  }
+
   #demandExists(): void {
     if (!this.dropped) return;
-    throw new SluiceError("JOB_NOT_FOUND", "the job was dropped, for its queue was full");
+    throw new SluiceError(
+      "JOB_NOT_FOUND",
+      "the job was dropped because its queue was full; raise capacity or change onFull",
+    );
   }
 }
 

@@ -14,15 +14,24 @@ import {
   type ErrorCode,
   type ErrorJson,
   type Extend,
+  type JobLife,
   type LeasedJob,
+  type Logged,
   type Nack,
   type Progress,
   SluiceError,
+  type StepName,
+  type StepResult,
+  type StepsInfo,
+  type Suspension,
   type Timer,
 } from "@sluice/protocol";
 import { type Answered, Delivery, type DeliveryLeases } from "./delivery.ts";
+import { readDependencies } from "./dependencies.ts";
+import type { Dependency } from "./dependency.ts";
 import type { Failure } from "./errors.ts";
 import { Gather, type Waiter } from "./gather.ts";
+import { HeldJobs } from "./held-jobs.ts";
 import type { StandardSchema } from "./schema.ts";
 
 export interface LeasesOptions {
@@ -58,12 +67,16 @@ export function isLosing({ code }: { code: ErrorCode }): boolean {
 
 export class Leases implements DeliveryLeases {
   readonly #options: LeasesOptions;
-  readonly #held = new Set<Delivery>();
+  readonly #held = new HeldJobs();
   readonly #acks: Gather<Ack, true>;
   readonly #nacks: Gather<Nack, true | number>;
   readonly #returns: Gather<string, true>;
   readonly #extends: Gather<Extend, number>;
   readonly #progress: Gather<Progress, true>;
+  readonly #logs: Gather<Logged, true>;
+  readonly #records: Gather<StepResult, true>;
+  readonly #suspensions: Gather<Suspension, boolean>;
+  readonly #inTime: () => CallOptions | undefined;
   /**
    * The longest lease so far. A call about a lease is repeated over reconnects for as long as the
    * lease may last, which is often longer than other calls wait; after it an answer is of no use.
@@ -79,6 +92,7 @@ export class Leases implements DeliveryLeases {
     // A broker in this process is never away: only a call over a connection needs a timer.
     const inTime = (): CallOptions | undefined =>
       inProcess ? undefined : { timeout: this.#longestMs };
+    this.#inTime = inTime;
     const sent = <T>(answer: Promise<T>): Promise<T> => {
       onSent();
       return answer;
@@ -87,7 +101,10 @@ export class Leases implements DeliveryLeases {
     this.#nacks = new Gather((items) => sent(port.nack(items, inTime())));
     this.#returns = new Gather((items) => sent(port.giveBack(items, inTime())));
     this.#extends = new Gather((items) => port.extend(items, inTime()));
+    this.#logs = new Gather((items) => port.log(items, inTime()));
     this.#progress = new Gather((items) => port.progress(items, inTime()));
+    this.#records = new Gather((items) => port.recordStep(items, inTime()));
+    this.#suspensions = new Gather((items) => port.suspend(items, inTime()));
   }
 
   /** What results must match. */
@@ -95,8 +112,9 @@ export class Leases implements DeliveryLeases {
     return this.#options.result;
   }
 
-  get held(): Iterable<Delivery> {
-    return this.#held;
+  /** Those that are held now; ending some of them changes nothing in the list. */
+  get held(): readonly Delivery[] {
+    return this.#held.all();
   }
 
   get size(): number {
@@ -108,7 +126,7 @@ export class Leases implements DeliveryLeases {
     return this.#acks.size + this.#nacks.size + this.#returns.size;
   }
 
-  /** Jobs that have just come. When their leases end is told by the broker's clock, not by ours. */
+  /** Takes jobs that have just arrived. The broker's clock says when their leases end, not ours. */
   take(jobs: readonly LeasedJob[]): Delivery[] {
     const now = this.#options.clock.now();
     return jobs.map((job) => {
@@ -121,24 +139,29 @@ export class Leases implements DeliveryLeases {
     });
   }
 
-  ack(job: Delivery, result: Uint8Array | undefined, answered: Answered): void {
+  ack<Told>(
+    job: Delivery,
+    result: Uint8Array | undefined,
+    answered: Answered<Told>,
+    told: Told,
+  ): void {
     if (!this.#leave(job)) return;
     const item = result === undefined ? { lease: job.lease } : { lease: job.lease, result };
-    this.#acks.add(item, this.#wait(job, answered));
+    this.#acks.add(item, this.#wait(job, answered, told));
   }
 
-  nack(job: Delivery, failure: Failure, answered: Answered): void {
+  nack<Told>(job: Delivery, failure: Failure, answered: Answered<Told>, told: Told): void {
     if (!this.#leave(job)) return;
-    this.#nacks.add({ lease: job.lease, ...failure }, this.#wait(job, answered));
+    this.#nacks.add({ lease: job.lease, ...failure }, this.#wait(job, answered, told));
   }
 
   /** Ends a job whose end was refused: left alone it would run again when its lease is over. */
-  failRefused(job: Delivery, failure: Failure, answered: Answered): void {
-    this.#nacks.add({ lease: job.lease, ...failure }, this.#wait(job, answered));
+  failRefused<Told>(job: Delivery, failure: Failure, answered: Answered<Told>, told: Told): void {
+    this.#nacks.add({ lease: job.lease, ...failure }, this.#wait(job, answered, told));
   }
 
   giveBack(job: Delivery, answered: Answered): void {
-    if (this.#leave(job)) this.#returns.add(job.lease, this.#wait(job, answered));
+    if (this.#leave(job)) this.#returns.add(job.lease, this.#wait(job, answered, undefined));
   }
 
   async extend(job: Delivery, leaseMs: number): Promise<number> {
@@ -150,11 +173,51 @@ export class Leases implements DeliveryLeases {
     return until;
   }
 
+  dependencies<Result>(job: Delivery): AsyncGenerator<Dependency<Result>, undefined> {
+    return readDependencies(this.#options.port, job.id, undefined);
+  }
+
   async progress(job: Delivery, progress: unknown): Promise<void> {
     await this.#ask(job, this.#progress.ask({ lease: job.lease, progress }));
   }
 
-  /** Whoever hears that the lease is gone loses the job, whatever was asked. */
+  async log(job: Delivery, line: string): Promise<void> {
+    await this.#ask(job, this.#logs.ask({ lease: job.lease, lines: [line] }));
+  }
+
+  async life(job: Delivery): Promise<JobLife> {
+    const [outcome] = await this.#options.port.lives([job.id], this.#inTime());
+    if (outcome!.error !== undefined) throw SluiceError.fromJSON(outcome!.error);
+    return outcome!.ok!;
+  }
+
+  steps(job: Delivery, cursor: string | undefined): Promise<StepsInfo> {
+    const page = cursor === undefined ? {} : { cursor };
+    return this.#options.port.steps(job.id, { ...this.#inTime(), ...page });
+  }
+
+  async recordStep(job: Delivery, step: StepName & { value?: unknown }): Promise<void> {
+    await this.#ask(job, this.#records.ask({ lease: job.lease, ...step }));
+  }
+
+  /**
+   * No heartbeat follows while the answer is on its way: the lease may be over. False: it is not,
+   * and the job runs on.
+   */
+  async suspend(job: Delivery, of: Omit<Suspension, "lease">): Promise<boolean> {
+    this.#held.delete(job);
+    let isSuspended = false;
+    try {
+      isSuspended = await this.#ask(job, this.#suspensions.ask({ lease: job.lease, ...of }));
+    } finally {
+      if (!isSuspended && job.state === "held") this.#held.add(job);
+    }
+    const why = `job ${job.id} waits for step ${JSON.stringify(of.name)}`;
+    if (isSuspended && job.leave("ending", new SluiceError("SUSPENDED", why))) job.onSuspended?.();
+    return isSuspended;
+  }
+
+  /** If the answer says that the lease is gone, the job is lost, whatever the call was. */
   async #ask<T>(job: Delivery, answer: Promise<T>): Promise<T> {
     try {
       return await answer;
@@ -166,8 +229,8 @@ export class Leases implements DeliveryLeases {
 
   /** Jobs that are gone, whatever the next heartbeat would say. */
   loseAll(isGone: (job: Delivery) => boolean, why: string): void {
-    for (const job of this.#held) {
-      if (!isGone(job)) continue;
+    for (const job of this.#held.all()) {
+      if (!isGone(job) || job.state !== "held") continue;
       this.lose(job, new SluiceError("LEASE_LOST", `job ${job.id} ${why}`, { id: job.id }));
     }
   }
@@ -175,7 +238,7 @@ export class Leases implements DeliveryLeases {
   /** Extends all leases now: one that is over is noticed at once, not at its next heartbeat. */
   beatNow(): void {
     const now = this.#options.clock.now();
-    for (const job of this.#held) this.#extend(job, now);
+    for (const job of this.#held.all()) this.#extend(job, now);
   }
 
   lose(job: Delivery, error: SluiceError): void {
@@ -184,7 +247,7 @@ export class Leases implements DeliveryLeases {
     this.#options.onLost(job, error);
   }
 
-  /** Sends what is gathered now, for somebody who is about to leave. */
+  /** Sends what is gathered now, for a caller that is about to leave. */
   flush(): void {
     for (const gather of [this.#acks, this.#nacks, this.#returns]) gather.flush();
   }
@@ -194,8 +257,8 @@ export class Leases implements DeliveryLeases {
     this.#timerAt = Number.NEGATIVE_INFINITY;
   }
 
-  #wait(job: Delivery, answered: Answered): Waiter<true> {
-    return new Ended(job, answered, this.#options.onAnswered);
+  #wait<Told>(job: Delivery, answered: Answered<Told>, told: Told): Waiter<true> {
+    return new Ended(job, answered, told, this.#options.onAnswered);
   }
 
   #leave(job: Delivery): boolean {
@@ -211,7 +274,7 @@ export class Leases implements DeliveryLeases {
   #beat(): void {
     const now = this.#options.clock.now();
     let next = Number.POSITIVE_INFINITY;
-    for (const job of this.#held) {
+    for (const job of this.#held.all()) {
       if (job.beatAt <= now + job.leaseMs * EARLY_SHARE) this.#extend(job, now);
       next = Math.min(next, job.beatAt);
     }
@@ -228,7 +291,7 @@ export class Leases implements DeliveryLeases {
     );
   }
 
-  /** A call that failed as a whole is told once, and tried again with the next heartbeat. */
+  /** Reports a call that failed as a whole once. The next heartbeat tries it again. */
   #refused(job: Delivery, error: ErrorJson): void {
     if (job.state !== "held") return;
     if (isLosing(error)) return this.lose(job, SluiceError.fromJSON(error));
@@ -239,24 +302,26 @@ export class Leases implements DeliveryLeases {
 }
 
 /** Waits for the answer to one end. */
-class Ended implements Waiter<true> {
+class Ended<Told> implements Waiter<true> {
   readonly #job: Delivery;
-  readonly #answered: Answered;
+  readonly #answered: Answered<Told>;
+  readonly #told: Told;
   readonly #after: () => void;
 
-  constructor(job: Delivery, answered: Answered, after: () => void) {
+  constructor(job: Delivery, answered: Answered<Told>, told: Told, after: () => void) {
     this.#job = job;
     this.#answered = answered;
+    this.#told = told;
     this.#after = after;
   }
 
   done(): void {
-    this.#answered(this.#job, undefined);
+    this.#answered(this.#job, undefined, this.#told);
     this.#after();
   }
 
   refused(error: ErrorJson): void {
-    this.#answered(this.#job, error);
+    this.#answered(this.#job, error, this.#told);
     this.#after();
   }
 }

@@ -18,7 +18,7 @@ export const STACK_TEXT_MAX = 4_096;
 /** Characters of the reason of a cooldown: it is shown beside the gate. */
 export const REASON_TEXT_MAX = 256;
 
-/** Issues of a schema that are told in an error: the first ones say what is wrong. */
+/** How many issues of a schema an error lists: the first ones say what is wrong. */
 export const ISSUES_MAX = 10;
 
 /**

@@ -26,7 +26,7 @@ export interface OperationOptions extends CallOptions {
 const CALL = ["signal", "timeout"];
 export const OPERATION = [...CALL, "operationId"];
 
-/** Undefined when nothing is said. */
+/** Undefined when nothing is given. */
 export function parseCall(field: string, options: unknown): PortOptions | undefined {
   return options === undefined ? undefined : parsed(field, options, CALL);
 }

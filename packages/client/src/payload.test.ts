@@ -113,7 +113,7 @@ test("bytes that are not JSON are refused with the code of the caller", () => {
   assert.deepEqual(decodeLeniently(new TextEncoder().encode("[1]")), [1]);
 });
 
-test("a value that goes on as it is gets the same check", () => {
+test("a value that is passed on unchanged gets the same check", () => {
   checkJson("progress", { done: 3 });
   assert.throws(() => checkJson("progress", { done: 3n }), { message: /^progress\.done must be/ });
 });

@@ -112,7 +112,7 @@ export function decodeLeniently(bytes: Uint8Array): unknown {
   }
 }
 
-/** Refuses what JSON cannot carry, where the value itself goes on as it is. */
+/** Refuses a value that JSON cannot carry, when the value itself is passed on unchanged. */
 export function checkJson(field: string, value: unknown): void {
   if (!isJson(value, 0)) throw notJson(field, value);
 }

@@ -31,7 +31,7 @@ test("what the producer says stays", () => {
   assert.deepEqual(options.gates, []);
 });
 
-test("a producer's point in time stands in for the policy's duration", () => {
+test("a producer's point in time replaces the policy's duration", () => {
   const options = applyPolicy(policy, { tenant: "acme" }, { runAt: 5, deadline: 9 });
   assert.equal(options.delay, undefined);
   assert.equal(options.ttl, undefined);

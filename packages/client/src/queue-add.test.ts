@@ -139,7 +139,7 @@ test("bytes pass untouched where the queue says so", async (t) => {
   });
 });
 
-test("a duplicate is told apart and names the first job", async (t) => {
+test("a duplicate is marked as such and has the id of the first job", async (t) => {
   const { mail } = await openMail(t);
   const first = await mail.add(1, { dedupe: { key: "k" } });
   const second = await mail.add(2, { dedupe: { key: "k" } });

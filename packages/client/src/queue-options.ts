@@ -33,7 +33,7 @@ export interface RuledRetry<Payload> extends QueueRetryOptions {
   rule: RetryRule<Payload> | undefined;
 }
 
-/** What a queue can be told; what is absent keeps its value, or the default. */
+/** The options of a queue. An absent one keeps its value, or the default. */
 export interface QueueOptions<Payload = unknown> extends Omit<StoredOptions, "retry" | "policy"> {
   /**
    * The policy, which may have a rule that decides on each failure. A function alone is such a

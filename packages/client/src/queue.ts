@@ -37,6 +37,7 @@ import {
   parseOperation,
 } from "./parse-call.ts";
 import type { LocalOptions } from "./queue-options.ts";
+import type { BatchHandler } from "./run-batch.ts";
 import type { Handler } from "./run-job.ts";
 import { Worker } from "./worker.ts";
 
@@ -93,9 +94,20 @@ export class Queue<Payload = unknown, Result = unknown, Output = Payload> extend
     return answers.map((answer) => (answer instanceof SluiceError ? answer : this.#handle(answer)));
   }
 
-  /** Runs a handler for each job. The worker takes jobs until it is closed. */
+  /**
+   * Runs a handler for each job, or with `batch` for up to `max` jobs at once. The worker takes
+   * jobs until it is closed.
+   */
   work<R extends Result = Result>(
     handler: Handler<Output, R>,
+    options?: WorkOptions & { batch?: undefined },
+  ): Worker<Output, R>;
+  work<R extends Result = Result>(
+    handler: BatchHandler<Output, R>,
+    options: WorkOptions & { batch: NonNullable<WorkOptions["batch"]> },
+  ): Worker<Output, R>;
+  work<R extends Result = Result>(
+    handler: Handler<Output, R> | BatchHandler<Output, R>,
     options: WorkOptions = {},
   ): Worker<Output, R> {
     if (typeof handler !== "function") throw invalid("work.handler", "a function", handler);
@@ -107,7 +119,7 @@ export class Queue<Payload = unknown, Result = unknown, Output = Payload> extend
           queue: this.name,
           name: work.name ?? this.#connection.workerName(this.name),
           local: this.#local,
-          handler: handler as Handler<never, unknown>,
+          handler: handler as Handler<never, unknown> | BatchHandler<never, unknown>,
           work,
           above: this as Emitter<WorkEvents<never, never>>,
         }),
@@ -115,8 +127,8 @@ export class Queue<Payload = unknown, Result = unknown, Output = Payload> extend
   }
 
   /**
-   * Jobs one by one, for a `for await` loop; whoever takes one also acks or nacks it. Leaving the
-   * loop, by a throw too, fails the job in hand at once and gives the others back.
+   * Jobs one by one, for a `for await` loop. The caller acks or nacks each job it takes. Leaving
+   * the loop, also by a throw, fails the job in hand at once and gives the others back.
    */
   consume(options: ConsumptionOptions = {}): Consumption<Output, Result> {
     const work = parseConsume(options);

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { FakeClock, SluiceError } from "sluice";
 import { openMail, openSluice } from "./testing/open-mail.ts";
 
-/** What the caller of a refused call is told. */
+/** What the error of a refused call says. */
 async function refusal(call: Promise<unknown>): Promise<{ message: string; given: unknown[] }> {
   const error = await call.then(
     () => assert.fail("it was accepted"),
@@ -81,7 +81,7 @@ test("other errors pass as they are", async (t) => {
   await assert.rejects(sluice.queue("no name"), { code: "INVALID" });
 });
 
-test("options that nobody knows are refused everywhere", async (t) => {
+test("unknown options are refused everywhere", async (t) => {
   const { sluice, mail } = await openMail<number>(t);
   const job = await mail.add(1);
   const typo = { concurency: 5 } as object;

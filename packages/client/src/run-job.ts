@@ -1,7 +1,7 @@
 /** Runs one job through its handler; answers how it is to be ended. Never throws or rejects. */
 
 import { type Duration, knownFields, parseDuration } from "@sluice/protocol";
-import type { Delivery, WorkContext } from "./delivery.ts";
+import type { Delivery, HandlerContext } from "./delivery.ts";
 import { type Failure, failureOf, textOf } from "./errors.ts";
 import { type EncodedResult, encodeResult, openPayload } from "./payload.ts";
 import type { LocalOptions, RetryRule } from "./queue-options.ts";
@@ -10,10 +10,10 @@ import type { WorkJob } from "./work-job.ts";
 
 export type Handler<Payload, Result> = (
   job: WorkJob<Payload>,
-  context: WorkContext,
+  context: HandlerContext,
 ) => Result | Promise<Result>;
 
-/** How a run ended. `failure` says what the broker is told; without one the job is finished. */
+/** How a run ended. `failure` is sent to the broker; without one the job is finished. */
 export interface RunEnd {
   readonly result: unknown;
   readonly bytes: Uint8Array | undefined;
@@ -46,13 +46,15 @@ export function runJob(job: Delivery, options: RunOptions): RunEnd | Promise<Run
 }
 
 /** Another attempt would read the same bytes, or answer the same. */
-function unreadable(error: unknown): RunEnd {
+export function unreadable(error: unknown): RunEnd {
   return failed(error, { error: textOf(error), unrecoverable: true });
 }
 
 function handle(job: Delivery, payload: unknown, options: RunOptions): RunEnd | Promise<RunEnd> {
   job.payload = payload;
   options.onStarted(job);
+  // A handler that answers at once has waited for no step.
+  job.onSuspended = NOTHING;
   try {
     const { handler, tracing } = options;
     const result: unknown = tracing === undefined ? handler(job, job) : tracing.run(job, handler);
@@ -62,12 +64,30 @@ function handle(job: Delivery, payload: unknown, options: RunOptions): RunEnd | 
   }
 }
 
+const NOTHING = (): void => {};
+
 function mayWait(result: unknown): boolean {
   if (typeof result === "function") return true;
   return typeof result === "object" && result !== null && "then" in result;
 }
 
-async function awaited(result: unknown, job: Delivery, options: RunOptions): Promise<RunEnd> {
+/** What a handler answers counts no more once its job is suspended. */
+function awaited(result: unknown, job: Delivery, options: RunOptions): Promise<RunEnd> {
+  return new Promise((resolve) => {
+    job.onSuspended = () => resolve(SUSPENDED);
+    void settled(result, job, options).then(resolve);
+  });
+}
+
+/** The job has no end yet: it waits for a step. */
+const SUSPENDED: RunEnd = {
+  result: undefined,
+  bytes: undefined,
+  error: undefined,
+  failure: undefined,
+};
+
+async function settled(result: unknown, job: Delivery, options: RunOptions): Promise<RunEnd> {
   try {
     return await finished(await result, options.local);
   } catch (error) {
@@ -79,7 +99,10 @@ async function awaited(result: unknown, job: Delivery, options: RunOptions): Pro
  * A result that JSON cannot carry, or that does not match its schema, is a bug of the handler:
  * doing the work again is of no use.
  */
-function finished(result: unknown, { result: schema }: LocalOptions): RunEnd | Promise<RunEnd> {
+export function finished(
+  result: unknown,
+  { result: schema }: LocalOptions,
+): RunEnd | Promise<RunEnd> {
   if (result === undefined && schema === undefined) return NO_RESULT;
   try {
     const stored = encodeResult(schema, result);
@@ -100,12 +123,16 @@ const NO_RESULT: RunEnd = {
   failure: undefined,
 };
 
-function failed(error: unknown, failure: Failure): RunEnd {
+export function failed(error: unknown, failure: Failure): RunEnd {
   return { result: undefined, bytes: undefined, error, failure };
 }
 
 /** What the error says, unless it says nothing special and the user's rule does. */
-function decide(error: unknown, job: Delivery, { local, onError }: RunOptions): Failure {
+export function decide(
+  error: unknown,
+  job: Delivery,
+  { local, onError }: Pick<RunOptions, "local" | "onError">,
+): Failure {
   // Also what is thrown as `undefined` has failed.
   const failure = failureOf(error ?? "nothing was thrown with the error");
   const isPlain = failure.cooldown === undefined && failure.delayMs === undefined;

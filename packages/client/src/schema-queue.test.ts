@@ -14,7 +14,7 @@ interface Output {
   copies: number;
 }
 
-/** Takes mails with an address, in small letters; the number of copies is 1 unless it is said. */
+/** Takes mails with an address, in small letters; the number of copies is 1 by default. */
 const mailSchema: StandardSchema<Input, Output> = {
   "~standard": {
     version: 1,

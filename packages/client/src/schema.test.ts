@@ -30,7 +30,7 @@ test("a schema that waits is waited for", async () => {
   await assert.rejects(Promise.resolve(validate(refusing, 5)), { code: "SCHEMA" });
 });
 
-test("issues are told with the path of the field that each is about", () => {
+test("lists issues with the path of the field that each is about", () => {
   const schema = schemaOf(() => ({
     issues: [
       { message: "is no address", path: ["to", 0, { key: "mail" }] },

@@ -95,7 +95,7 @@ test("another measure of the load may be given, and may have to be waited for", 
   assert.equal(slots.count, 2);
 });
 
-test("a measure that fails is told and changes nothing", async () => {
+test("a load measurement that fails is reported and changes nothing", async () => {
   const { clock, slots, errors } = slotsOf({
     load: () => {
       throw new Error("no load");

@@ -5,24 +5,42 @@ import {
   type CloseOptions,
   FakeClock,
   type GateInfo,
+  invalid,
   parseClose,
   type QueueInfo,
+  type ScheduleInfo,
+  type ScheduleOptions,
   SluiceError,
   SystemClock,
   type Why,
+  walkPages,
 } from "@sluice/protocol";
 import { Activity } from "./activity.ts";
 import { Connection, type SluiceParts } from "./connection.ts";
 import { Emitter, emit } from "./emitter.ts";
 import { SLUICE_EVENTS, type SluiceEvents, type WorkEvents } from "./events.ts";
+import { findSchedule } from "./find-schedule.ts";
+import {
+  type AddedFlow,
+  type AddedTree,
+  addGraph,
+  addTree,
+  type FlowGraph,
+  type FlowTree,
+  isTree,
+  type OpenFlow,
+  openFlow,
+} from "./flow.ts";
 import { Gate } from "./gate.ts";
 import { Group } from "./group.ts";
 import { Job } from "./job.ts";
-import { type CallOptions, parseCall } from "./parse-call.ts";
+import { PAGE_ITEMS } from "./limits.ts";
+import { type CallOptions, type OperationOptions, parseCall, parseCallWith } from "./parse-call.ts";
 import { Queue } from "./queue.ts";
 import { type QueueOptions, splitQueue } from "./queue-options.ts";
 import { type ConnectOptions, connectBroker } from "./remote/connect.ts";
 import { LinkFeed } from "./remote/link.ts";
+import { Schedule } from "./schedule.ts";
 import type { InputOf, OutputOf, StandardSchema } from "./schema.ts";
 import { Store } from "./store.ts";
 import {
@@ -127,9 +145,44 @@ export class SluiceHandles extends Emitter<SluiceEvents> implements AsyncDisposa
     return new Job(this.#connection, { id });
   }
 
+  /**
+   * Adds jobs of any queues that wait for each other, up to 10,000, all or none: a tree, whose
+   * parents run after their children, or jobs by names that say which others they follow.
+   */
+  flow(tree: FlowTree, options?: OperationOptions): Promise<AddedTree>;
+  flow<Name extends string>(
+    graph: FlowGraph<Name>,
+    options?: OperationOptions,
+  ): Promise<AddedFlow<Name>>;
+  async flow(
+    flow: FlowTree | FlowGraph,
+    options?: OperationOptions,
+  ): Promise<AddedTree | AddedFlow> {
+    if (isTree(flow)) return addTree(this.#connection, flow, options);
+    return addGraph(this.#connection, flow, options);
+  }
+
+  /**
+   * Opens a flow for more jobs than one call takes. Nothing in it runs before it is sealed; it is
+   * cancelled unless that is done within ten minutes. A key needs `produce` on the queue.
+   */
+  openFlow(queue: string, options?: OperationOptions): Promise<OpenFlow> {
+    return openFlow(this.#connection, queue, options);
+  }
+
   /** Why a job is not running, in words and data. */
   async why(id: string, options?: CallOptions): Promise<Why> {
     return this.#connection.port.why(id, parseCall("why", options));
+  }
+
+  /** Sends a value to a job: the step that waits for this name gets it, now or later. */
+  async signal(
+    id: string,
+    name: string,
+    value?: unknown,
+    options?: OperationOptions,
+  ): Promise<void> {
+    await this.job(id).signal(name, value, options);
   }
 
   /** By its full name, such as `orders/batch-7`. */
@@ -152,6 +205,34 @@ export class SluiceHandles extends Emitter<SluiceEvents> implements AsyncDisposa
       ({ cursor } = page);
       if (cursor === undefined) return found;
     }
+  }
+
+  /**
+   * Makes a schedule, or replaces the options of one: what it has done stays. With a plan (`cron`,
+   * `every` or `at`) the queue must be named. Without one this finds the schedule of that name.
+   */
+  async schedule(
+    name: string,
+    options: (ScheduleOptions & { queue: string }) | { queue?: string } = {},
+    call?: CallOptions,
+  ): Promise<Schedule> {
+    const { queue, ...rest } = options;
+    const parsed = parseCall("schedule", call);
+    const { port } = this.#connection;
+    if (Object.keys(rest).length === 0) {
+      return new Schedule(this.#connection, await findSchedule(port, name, queue, parsed));
+    }
+    if (queue === undefined) throw invalid("schedule.queue", "the name of a queue", queue);
+    return new Schedule(this.#connection, await port.setSchedule(queue, name, rest, parsed));
+  }
+
+  /** All schedules, by queue and name, in pages as they are needed. */
+  schedules(
+    options: { queue?: string; search?: string } & CallOptions = {},
+  ): AsyncIterableIterator<ScheduleInfo> {
+    const { rest, call } = parseCallWith("schedules", options, ["queue", "search"]);
+    const filter = { ...rest, ...call, limit: PAGE_ITEMS };
+    return walkPages((from) => this.#connection.port.schedules({ ...filter, ...from }));
   }
 
   store<Value = unknown>(name: string): Store<Value> {

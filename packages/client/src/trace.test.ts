@@ -38,7 +38,7 @@ function span(name: string): ReadableSpan {
 const TRACE = "0af7651916cd43dd8448eb211c80319c";
 const GIVEN = `00-${TRACE}-b7ad6b7169203331-01`;
 
-test("while nobody has registered a provider nothing is traced, and headers travel", async (t) => {
+test("without a registered provider nothing is traced, and headers are passed on", async (t) => {
   assert.ok(await loadTracing(), "the package is installed here");
   assert.equal(typeof asUsed.context.active, "function");
   const { mail } = await openMail<number, object>(t);
@@ -96,7 +96,7 @@ test("a bulk add is one span, and a context that was given is left alone", async
   assert.equal(below.length, 2);
 });
 
-test("what fails is told in its span, and fails as it would without", async (t) => {
+test("records a failure in its span, and the call fails as without tracing", async (t) => {
   register();
   const { sluice, mail } = await openMail<number>(t, { retry: { attempts: 1 } });
   mail.work(() => {

@@ -3,8 +3,8 @@
  * (`traceparent`, `tracestate`) travels in the job's headers; each run of a handler is a consumer
  * span below it, in whatever process and however much later.
  *
- * Nothing depends on the package: it is looked for once, and as long as nobody has registered a
- * provider, an add and a run pay for one look. A `traceparent` that the user gives is left alone.
+ * Nothing depends on the package: the client looks for it once. While no provider is registered, an
+ * add and a run pay for one look. A `traceparent` that the user gives is left alone.
  */
 import type { NewJob } from "@sluice/protocol";
 import type { WorkJob } from "./work-job.ts";
@@ -70,7 +70,7 @@ export class Tracing {
     this.#api = api;
   }
 
-  /** An add begins; undefined when nobody traces. */
+  /** An add begins; undefined when nothing is traced. */
   sending(queue: string, count: number): Sending | undefined {
     const tracer = this.#find();
     if (tracer === undefined) return undefined;
@@ -84,7 +84,7 @@ export class Tracing {
     return new Sending(this.#api, span, trace.setSpan(context.active(), span));
   }
 
-  /** Runs a handler inside of a span that continues the trace of its job. */
+  /** Runs a handler inside a span that continues the trace of its job. */
   run<J extends WorkJob<unknown>, T>(job: J, handler: Run<J, T>): T | Promise<T> {
     const tracer = this.#find();
     return tracer === undefined ? handler(job, job) : this.#run(tracer, job, handler);

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { JobFailed, RetryAfter, type SluiceError, Unrecoverable } from "sluice";
 import { openMail, openSluice } from "./testing/open-mail.ts";
 
-test("a handler gets the job, and its result reaches whoever waits", async (t) => {
+test("a handler gets the job, and its result reaches the caller that waits", async (t) => {
   const { mail } = await openMail<{ to: string }, { sent: string }>(t);
   mail.work((job) => ({ sent: `${job.payload.to} ${job.attempt} ${job.headers.a}` }));
   const job = await mail.add({ to: "x" }, { headers: { a: "b" } });
@@ -123,7 +123,7 @@ test("a rule beside a policy decides when, and the attempts how often", async (t
   assert.equal((await mail.info()).config.retry.attempts, 3);
 });
 
-test("a rule that answers nonsense is told, and the policy decides", async (t) => {
+test("reports an invalid answer of a rule as an error, and the policy decides", async (t) => {
   const { sluice } = await openSluice(t);
   const errors: string[] = [];
   sluice.on("error", ({ error }) => errors.push(error.message));
@@ -137,7 +137,7 @@ test("a rule that answers nonsense is told, and the policy decides", async (t) =
   }
 });
 
-test("a failure that cannot be told in full is told plainly, and the job is retried", async (t) => {
+test("a failure that the broker refuses is sent in plain form; the job is retried", async (t) => {
   const { sluice, clock } = await openSluice(t);
   sluice.on("error", () => {});
   const mail = await sluice.queue<number, string>("mail");
@@ -259,6 +259,20 @@ test("a listener that throws does not stop the worker", async (t) => {
   await sluice.drain();
   assert.equal((await mail.stats()).finished, 2);
   assert.deepEqual(errors, ["bad listener", "bad listener"]);
+});
+
+test("a handler writes lines about its job, which stay when it has ended", async (t) => {
+  const { sluice, mail } = await openMail(t);
+  const codes: unknown[] = [];
+  mail.work(async (job) => {
+    await job.log("half way");
+    await job.log(7 as unknown as string).catch((error: SluiceError) => codes.push(error.code));
+  });
+  const job = await mail.add(1);
+  await job.finished();
+  const lines = await sluice.job(job.id).log();
+  assert.deepEqual([codes, lines.map(({ text }) => text)], [["INVALID"], ["half way"]]);
+  assert.equal((await job.attempts()).length, 1);
 });
 
 test("progress is shown with the job, and must be JSON", async (t) => {

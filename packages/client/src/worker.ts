@@ -1,7 +1,7 @@
 /**
  * The worker loop. It knows only the port.
  *
- *   running  jobs come as there are credits; each runs in a slot of its own
+ *   running  jobs come as there are credits; each, or each batch, runs in a slot of its own
  *   closing  no more jobs come; those not started go back, those that run may end
  *   closed   nothing is held; what still runs was aborted, and its end is of no more interest
  *
@@ -21,6 +21,7 @@ import {
   SluiceError,
   type Work,
 } from "@sluice/protocol";
+import { Batching } from "./batching.ts";
 import { Grace, keepAlive, Watch } from "./closing.ts";
 import type { Connection, Holder } from "./connection.ts";
 import type { Delivery } from "./delivery.ts";
@@ -30,6 +31,7 @@ import { WORK_EVENTS, type WorkEvents } from "./events.ts";
 import { isLosing, Leases } from "./leases.ts";
 import { UNCONFIRMED_MAX } from "./limits.ts";
 import type { LocalOptions } from "./queue-options.ts";
+import { type BatchHandler, runBatch } from "./run-batch.ts";
 import { type Handler, type RunEnd, type RunOptions, runJob } from "./run-job.ts";
 import { Slots } from "./slots.ts";
 import type { WorkJob } from "./work-job.ts";
@@ -39,7 +41,8 @@ export interface WorkerOptions {
   readonly queue: string;
   readonly name: string;
   readonly local: LocalOptions;
-  readonly handler: Handler<never, unknown>;
+  /** Of one job or, with `work.batch`, of a batch. */
+  readonly handler: Handler<never, unknown> | BatchHandler<never, unknown>;
   readonly work: Work;
   /** Hears what the worker tells. */
   readonly above: Emitter<WorkEvents<never, never>>;
@@ -55,11 +58,14 @@ export class Worker<Payload, Result>
   readonly #leases: Leases;
   readonly #slots: Slots;
   readonly #run: RunOptions;
+  readonly #batching: Batching | undefined;
   readonly #release = keepAlive();
   readonly #watch = new Watch();
   readonly #grace: Grace;
   readonly #consumer: Promise<Consumer | undefined>;
   #ready: Delivery[] = [];
+  /** Jobs whose handlers run now. */
+  #started = 0;
   /** What the broker may still send. */
   #credits: number;
   #addCredits: (count: number) => void = () => {};
@@ -101,8 +107,13 @@ export class Worker<Payload, Result>
       },
       onError,
     };
+    const { batch: rule } = work;
+    this.#batching =
+      rule === undefined
+        ? undefined
+        : new Batching({ clock: connection.clock, rule, onDue: () => this.#startReady() });
     this.#grace = new Grace(connection, () => this.#watch.look());
-    this.#credits = this.#slots.count + work.prefetch;
+    this.#credits = this.#places;
     this.#consumer = this.#consume(this.#credits);
   }
 
@@ -163,15 +174,18 @@ export class Worker<Payload, Result>
     this.#credits -= jobs.length;
     for (const job of this.#leases.take(jobs)) {
       if (this.#state !== "running") this.#giveBack(job);
+      else if (this.#batching !== undefined) this.#ready.push(job);
       else if (this.#slots.busy < this.#slots.count) this.#start(job);
       else if (this.#ready.length < this.#options.work.prefetch) this.#ready.push(job);
       // There are fewer slots since the credit was given, and others may have a free one.
       else this.#giveBack(job);
     }
+    if (this.#batching !== undefined) this.#startReady();
   }
 
   #start(job: Delivery): void {
     this.#slots.take();
+    this.#started++;
     const end = runJob(job, this.#run);
     if (!(end instanceof Promise)) return this.#ended(job, end);
     void end.then((ended) => {
@@ -180,14 +194,37 @@ export class Worker<Payload, Result>
     });
   }
 
+  #startBatch(jobs: readonly Delivery[]): void {
+    const handler = this.#options.handler as BatchHandler<unknown, unknown>;
+    this.#slots.take();
+    this.#started += jobs.length;
+    void runBatch(jobs, { ...this.#run, handler }).then((ends) => {
+      this.#slots.release();
+      for (const [i, job] of jobs.entries()) this.#over(job, ends[i]!);
+      this.#startReady();
+    });
+  }
+
   #ended(job: Delivery, end: RunEnd): void {
     this.#slots.release();
+    this.#over(job, end);
+  }
+
+  #over(job: Delivery, end: RunEnd): void {
+    this.#started--;
     if (job.state === "held") this.#finish(job, end);
     else this.#refill();
     this.#watch.look();
   }
 
   #startReady(): void {
+    const batching = this.#batching;
+    if (batching !== undefined) {
+      while (this.#slots.busy < this.#slots.count && batching.mayStart(this.#ready)) {
+        this.#startBatch(batching.take(this.#ready));
+      }
+      return;
+    }
     while (this.#ready.length > 0 && this.#slots.busy < this.#slots.count) {
       const job = this.#ready.shift()!;
       if (job.state === "held") this.#start(job);
@@ -196,14 +233,11 @@ export class Worker<Payload, Result>
 
   #finish(job: Delivery, end: RunEnd): void {
     const { failure } = end;
-    if (failure === undefined) {
-      this.#leases.ack(job, end.bytes, (_, error) => this.#answered(job, end, error));
-    } else {
-      this.#leases.nack(job, failure, (_, error) => this.#answered(job, end, error));
-    }
+    if (failure === undefined) this.#leases.ack(job, end.bytes, this.#answered, end);
+    else this.#leases.nack(job, failure, this.#answered, end);
   }
 
-  #answered(job: Delivery, end: RunEnd, refusal: ErrorJson | undefined): void {
+  readonly #answered = (job: Delivery, refusal: ErrorJson | undefined, end: RunEnd): void => {
     if (refusal !== undefined) this.#refused(job, end, refusal);
     else this.#tellEnd(job as WorkJob<Payload>, end);
     // There may be room again, when too many ends were not confirmed.
@@ -211,7 +245,7 @@ export class Worker<Payload, Result>
     if (this.#slots.busy === 0 && this.#leases.unconfirmed === 0) {
       if (hears(this, "idle")) this.#emit("idle", { worker: this.name });
     }
-  }
+  };
 
   #tellEnd(job: WorkJob<Payload>, { result, error, failure }: RunEnd): void {
     if (failure === undefined) {
@@ -237,9 +271,10 @@ export class Worker<Payload, Result>
         ? { error: textOf(error), unrecoverable: true }
         : plainly(end.failure, refusal);
     const failed = { ...end, result: undefined, error: end.error ?? error, failure };
-    this.#leases.failRefused(job, failure, (_, again) => {
+    const answered = (_: Delivery, again: ErrorJson | undefined): void => {
       if (again === undefined) this.#tellEnd(job as WorkJob<Payload>, failed);
-    });
+    };
+    this.#leases.failRefused(job, failure, answered, undefined);
   }
 
   #lost(job: Delivery, error: SluiceError): void {
@@ -257,17 +292,21 @@ export class Worker<Payload, Result>
 
   #refill(): void {
     if (this.#state !== "running" || this.#leases.unconfirmed >= UNCONFIRMED_MAX) return;
-    const { busy, count } = this.#slots;
-    const places = count + this.#options.work.prefetch;
-    const wanted = places - busy - this.#ready.length - this.#credits;
+    const wanted = this.#places - this.#started - this.#ready.length - this.#credits;
     if (wanted <= 0) return;
     this.#credits += wanted;
     this.#addCredits(wanted);
   }
 
+  /** Jobs that may be here at once. */
+  get #places(): number {
+    return this.#slots.count * (this.#batching?.max ?? 1) + this.#options.work.prefetch;
+  }
+
   async #close(): Promise<void> {
     this.#state = "closing";
     this.#slots.stop();
+    this.#batching?.stop();
     for (const job of this.#ready.splice(0)) this.#giveBack(job);
     const { connection } = this.#options;
     const silence = await connection.lastAnswer(this.#stopConsumer(), this.#grace.answerMs);
@@ -275,6 +314,8 @@ export class Worker<Payload, Result>
     await this.#watch.until(() => this.#grace.isOver || this.#slots.busy === 0);
     this.#grace.end();
     for (const job of this.#leases.held) {
+      // The signal of one may have ended another.
+      if (job.state !== "held") continue;
       job.abort(new SluiceError("ABORTED", `worker ${this.name} was closed`));
       this.#giveBack(job);
     }

@@ -4,8 +4,12 @@ import { homeOfQueue } from "./hash.ts";
 
 /** Which queue is where, as far as this process knows. */
 export interface Directory {
-  /** How many there are: fixed when the cluster was made. */
+  /** How many there are; more may be added. */
   readonly partitions: number;
+  /** How many there were when the cluster was made: names are divided over them for good. */
+  readonly homes: number;
+  /** Whether the queue has been placed. */
+  isPlaced(queue: string): boolean;
   /** The partitions that hold the queue; its home alone for one that was never placed. */
   placementOf(queue: string): readonly number[];
   /**
@@ -15,13 +19,15 @@ export interface Directory {
   place(queue: string, partitions: readonly number[]): Promise<void>;
   /** The queue is gone: one of that name begins at its home again. */
   unplace(queue: string): Promise<void>;
+  /** Who owns a partition, if that is known: a queue is spread over different nodes. */
+  ownerOf?(partition: number): string | undefined;
   /** Calls back after placements have changed; the answer ends that. */
   onChange(listener: () => void): () => void;
 }
 
-/** The ports of the partitions, whoever owns them. */
+/** The ports of the partitions, whichever node owns them. */
 export interface Partitions {
-  /** Calls wait while nobody owns the partition; they are made again when it has moved. */
+  /** Calls wait while no node owns the partition; they are made again when it has moved. */
   port(partition: number): Broker;
   /** Leaves them all, so that what this process holds goes back at once. */
   close(options?: { timeout?: Duration | undefined }): Promise<void>;
@@ -33,12 +39,19 @@ export class MemoryDirectory implements Directory {
   readonly #placements = new Map<string, readonly number[]>();
   readonly #listeners = new Set<() => void>();
 
-  constructor(partitions: number) {
+  readonly homes: number;
+
+  constructor(partitions: number, homes: number = partitions) {
     this.partitions = partitions;
+    this.homes = homes;
+  }
+
+  isPlaced(queue: string): boolean {
+    return this.#placements.has(queue);
   }
 
   placementOf(queue: string): readonly number[] {
-    return this.#placements.get(queue) ?? [homeOfQueue(queue, this.partitions)];
+    return this.#placements.get(queue) ?? [homeOfQueue(queue, this.homes)];
   }
 
   async place(queue: string, partitions: readonly number[]): Promise<void> {

@@ -15,8 +15,8 @@ export function hashOf(text: string): number {
 }
 
 /**
- * The partition of a queue that was not placed elsewhere. The dead letter queue that a queue has
- * unless it is told otherwise is where the queue is, because jobs stay where they die.
+ * The partition of a queue that was not placed elsewhere. The default dead letter queue of a queue
+ * is in the same partition, because jobs stay where they die.
  */
 export function homeOfQueue(queue: string, partitions: number): number {
   const name = queue.endsWith(DLQ_SUFFIX) ? queue.slice(0, -DLQ_SUFFIX.length) : queue;

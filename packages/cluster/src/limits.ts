@@ -12,14 +12,20 @@ export const QUESTION_MS = 10_000;
 export const LOOK_MS = 1_500;
 
 /**
- * How often a call is made that was cut off, and how far apart: one that met a partition as it
- * moved waits for it the second time, and one that nobody serves refuses each of them at once.
+ * How often a call that was cut off is made, and how far apart. If the partition was moving, the
+ * second call waits for it. If no node serves the partition, each call is refused at once.
  */
 export const REPEATS_MAX = 3;
 export const REPEAT_MS = 100;
 
 /** How long the others wait for one partition where they can do without it. */
 export const WITHOUT_ONE_MS = 500;
+
+/** Credits that a partition of several is given at once, if a worker has twice as many. */
+export const LOT_MAX = 128;
+
+/** Credits wait so long for others to go with: a slow handler is not waited for. */
+export const GATHER_MS = 2;
 
 /** Credits that a partition has not used for so long are lent to the others. */
 export const QUIET_MS = 10;
@@ -50,15 +56,24 @@ export const PARTITIONS_FIRST_MS = 50;
 /** A connection between nodes that dropped may come back in this time and keep its leases. */
 export const RESUME_MS = 2000;
 
-/** Something is heard this often; an owner that is silent for twice as long is taken to be gone. */
-export const HEARTBEAT_MS = 2000;
+/**
+ * Something is heard this often; an owner that is silent for twice as long is taken to be gone. A
+ * client that lost its way to an owner must be served again within two seconds.
+ */
+export const HEARTBEAT_MS = 600;
+
+/** An owner that has not answered by then may be out of reach: another node is asked to relay. */
+export const RELAY_AFTER_MS = 250;
+
+/** An owner that does not answer a relaying node by then is away for that one too. */
+export const RELAY_MS_MAX = 500;
 
 /** From the connection to the greeting. */
 export const HANDSHAKE_MS = 5000;
 
 /**
- * How long a call waits for a partition that nobody serves: twice what a takeover takes. Beyond it
- * the cluster is not about to mend itself, and whoever calls should know.
+ * How long a call waits for a partition that no node serves: twice what a takeover takes. After
+ * that the cluster is not about to recover by itself, and the caller should know.
  */
 export const PATIENCE_MS = 10_000;
 
@@ -79,7 +94,7 @@ export const ANCHOR_MS = 3_000;
 /** Beats in one lease: one may be late, and one lost, before anybody is given up. */
 export const BEATS_PER_LEASE = 6;
 
-/** A node that could not hear itself for this part of a lease judges nobody. */
+/** A node that could not hear itself for this part of a lease judges no other node. */
 export const DEAF_SHARE = 1 / 2;
 
 /** At the most between two watches that are opened because nothing is heard. */
@@ -88,7 +103,7 @@ export const WATCH_MS_MAX = 30_000;
 /** An owner without a proof for this part of a lease serves no more. */
 export const PROOF_SHARE = 2 / 3;
 
-/** Changes of the registry that are made at once make each other try again: no more than these. */
+/** Partitions that a node claims and opens at the same time: each of them reads a whole log. */
 export const CLAIMS_MAX = 8;
 
 /** Partitions that one node gets ready to hand over at once; they leave one after the other. */
@@ -100,12 +115,18 @@ export const WARM_MS_MAX = 20_000;
 /** How long a graceful end may take before the successor's fence ends it. */
 export const CLOSE_MS_MAX = 5_000;
 
+/** A node whose own logs wait for less than this can take a partition whose owner waits in vain. */
+export const FLOWING_MS = 1_000;
+
+/** A partition that its owner gave up stays where it is for so long: the trouble may last. */
+export const GIVEN_UP_MS = 20_000;
+
 /** Until the next try to open a partition whose log failed. */
 export const RETRY_MS_MIN = 100;
 export const RETRY_MS_MAX = 2_000;
 
 /**
- * The same for a log that is damaged or of a newer version: it stays so until somebody mends it,
+ * The same for a log that is damaged or of a newer version: it stays so until it is repaired,
  * and every try leaves a fence of 32 messages in its stream. After twelve tries, 9,000 a day.
  */
 export const UNREADABLE_RETRY_MS_MAX = 5 * 60_000;
@@ -113,8 +134,23 @@ export const UNREADABLE_RETRY_MS_MAX = 5 * 60_000;
 /** A call of the registry that takes longer has failed. */
 export const REGISTRY_MS_MAX = 2_000;
 
+/** All nodes must understand a feature level for so long before it rises: one may be on its way. */
+export const LEVEL_SETTLE_MS = 60_000;
+
+/** How often a node looks whether it can rise, while it can. */
+export const LEVEL_CHECK_MS = 5_000;
+
 /** A dead node is shown for so long, then it is forgotten. */
 export const FORGET_MS = 10 * 60_000;
+
+/** Partitions with so many jobs have a standby: fewer are read within a quarter of a second. */
+export const STANDBY_JOBS = 100_000;
+
+/** A standby is left when there are only so many of those left. */
+export const STANDBY_LEAVE_SHARE = 0.5;
+
+/** It is decided again so many ticks apart, a second. */
+export const STANDBY_TICKS = 4;
 
 /** Moves that are remembered, for people. */
 export const MOVES_KEPT = 50;
@@ -186,30 +222,6 @@ export const REGISTRY_ANSWER_MS = 2000;
 /** HomeCopies of the registry where there are several servers: one may fail. */
 export const REPLICAS_IN_CLUSTER = 3;
 
-/** How long a change is tried again because others change other keys. */
-export const REGISTRY_BUSY_MS = 5000;
-
-/** Between two tries, times a number below 1: those who met must not meet again. */
-export const REGISTRY_BUSY_PAUSE_MS = 20;
-
-/** A consumer that has not told of the probe by then is given up: the next may be another's. */
-export const WATCH_PROBE_MS = 1000;
-
-/** How long consumers are tried before whoever wants to watch is told. */
-export const WATCH_OPEN_MS = 6000;
-
-/** Keys of a list that are read at the same time. */
-export const WATCH_READS_MAX = 64;
-
-/** Before something is tried again: gaps come together, and servers that are away come back. */
-export const WATCH_AGAIN_MS = 50;
-
-/** The same for gaps that come again and again; nodes that all look into each keep servers busy. */
-export const WATCH_DOUBT_MS_MAX = 3200;
-
-/** So long without a gap, and the next one is looked into at once. */
-export const WATCH_CALM_MS = 10_000;
-
 /** Entries are addresses and leases; a value beyond this is something else. */
 export const VALUE_BYTES_MAX = 64 * 1024;
 export const KEY_LENGTH_MAX = 512;
@@ -219,8 +231,30 @@ export const KEY_LENGTH_MAX = 512;
 /** NATS servers that start at the same time must be up, and agree on leaders: some ten seconds. */
 export const NATS_MS_MAX = 30_000;
 
-/** A partition whose log gets no answer of NATS for so long is closed, and opened again. */
-export const LOG_DEADLINE_MS = 10_000;
+/**
+ * A partition whose log gets no answer of NATS for so long is closed, and opened again: longer than
+ * the election of a leader takes, after which the log continues where it was.
+ */
+export const LOG_DEADLINE_MS = 20_000;
+
+/** One attempt of an append: what was sent to a leader that is gone is sent to the next one. */
+export const LOG_ACK_WAIT_MS = 1_000;
+
+/** How often JetStream is asked how full it is. */
+export const STORAGE_LOOK_MS = 2_000;
+
+/** From here on adds are refused: acks and the cleaning of logs need the rest. */
+export const STORAGE_LOW_SHARE = 0.9;
+
+/** When an add that was refused for want of storage may be tried again. */
+export const STORAGE_RETRY_MS = 10_000;
+
+/** How often it is looked whether anything goes through the NATS server. */
+export const SERVER_LOOK_MS = 250;
+
+/** A server through which nothing goes for so long is left; longer each time when that is vain. */
+export const SERVER_TROUBLE_MS = 2_500;
+export const SERVER_TROUBLE_MS_MAX = 20_000;
 
 /** How long the others may take to take over what a node that ends has. */
 export const LEAVE_MS = 15_000;
@@ -230,3 +264,9 @@ export const NODE_NAME_CHARS_MAX = 100;
 
 /** A cluster's name begins the names of its streams, which may have 255. */
 export const CLUSTER_NAME_CHARS_MAX = 100;
+
+/** Tries to copy a partition whose owner trims it meanwhile: one catches up nearly always. */
+export const BACKUP_TRIES = 5;
+
+/** Of what went wrong with a partition: it is in every beat of its owner until it is served. */
+export const ERROR_CHARS_MAX = 300;

@@ -2,7 +2,7 @@ import { type Clock, type ErrorCode, SluiceError } from "@sluice/protocol";
 import type { Socket } from "@sluice/protocol/wire";
 import { TRY_AGAIN_MS } from "./limits.ts";
 
-/** Rejects with TIMEOUT when the answer takes too long; what comes later is nobody's. */
+/** Rejects with TIMEOUT when the answer takes too long. A later answer is ignored. */
 export async function within<T>(clock: Clock, ms: number, answer: Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const timer = clock.at(clock.now() + ms, () =>
@@ -30,12 +30,12 @@ export async function dialWithin(
   }
 }
 
-/** Somebody else was faster. */
+/** Another writer was faster. */
 export function isConflict(error: unknown): boolean {
   return error instanceof SluiceError && error.code === "CONFLICT";
 }
 
-/** Does it again for a while when nobody answers: what elects a leader is back in a moment. */
+/** Repeats the call for a while if there is no answer: the election of a leader ends soon. */
 export async function keepTrying<T>(clock: Clock, ms: number, act: () => Promise<T>): Promise<T> {
   const endAt = clock.now() + ms;
   for (;;) {

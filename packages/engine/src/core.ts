@@ -1,5 +1,6 @@
 import { invalid, Refusal } from "./errors.ts";
 import type { Fact, GoneBodies } from "./facts/facts.ts";
+import { Flows } from "./flows/flows.ts";
 import type { GateLine, GateSet } from "./gates/gate-line.ts";
 import { GateTable } from "./gates/gate-table.ts";
 import { Lines } from "./gates/line.ts";
@@ -11,12 +12,15 @@ import * as jobFields from "./jobs/job-fields.ts";
 import { JobTable } from "./jobs/job-table.ts";
 import type { GateNews } from "./lending/ledger.ts";
 import { type LentLot, LOT_MS, type Lot, newLot } from "./lending/ledger.ts";
+import { KeptJobs, type KeptMax } from "./queues/kept-jobs.ts";
 import { QueueState, type WorkerState } from "./queues/queue-state.ts";
 import { weightOf } from "./queues/weights.ts";
 import { RememberedAnswers } from "./remembered-answers.ts";
 import { Lanes, type StrandOwner } from "./ring/lanes.ts";
 import * as nodeFields from "./ring/node-fields.ts";
 import { Rings } from "./ring/ring.ts";
+import { ScheduleTable } from "./schedules/schedule-table.ts";
+import { Orphans } from "./steps/orphans.ts";
 import { Stores } from "./stores.ts";
 import { IdIndex } from "./tables/ids.ts";
 import { KeyTable } from "./tables/keys.ts";
@@ -34,15 +38,21 @@ export interface EngineOptions {
   seed?: number;
   /** Gets every fact, in order, at its end. The caller takes them out after each call. */
   facts?: Fact[];
+  /** What all queues together keep of ended jobs; absent: as much as each of them may. */
+  keptMax?: KeptMax | undefined;
   /** Reserve address space for millions of jobs and lanes now rather than when they come. */
   reserve?: boolean;
   /** Gets the bodies that no job has any more, in the same way. */
   gone?: GoneBodies;
-  /** Whether another partition is the home of a gate, which lends its permits to this one. */
+  /**
+   * Whether another partition is the home of a gate, which lends its permits to this one. A pure
+   * function of the key, as `letterQueue` is of the name: the rule belongs to the cluster, and a
+   * list of keys cannot say it, for gates are made by the jobs that name them.
+   */
   isBorrowed?: (key: string) => boolean;
 }
 
-/** How the clock on the wall stands to the engine's time. */
+/** The offset of the wall clock from the engine's time. */
 export interface Wall {
   /** How far it is ahead. */
   aheadMs: number;
@@ -84,19 +94,24 @@ export class Core implements LineWorld, StrandOwner {
   /** Per queue (its index + 1): when its oldest kept job may be forgotten. May come too early. */
   readonly #queueRows = new Table(2);
   readonly kept = new Timers(this.#queueRows, 1);
+  readonly keptJobs: KeptJobs;
   readonly dedupes: Dedupes;
+  readonly flows: Flows;
   readonly groups: Groups;
   readonly operations = new RememberedAnswers(this);
   readonly stores = new Stores(this);
+  readonly schedules = new ScheduleTable(this);
   readonly workers: (WorkerState | undefined)[] = [undefined];
   readonly freeWorkers: number[] = [];
   /** Queues that may have something to dispatch, in the order in which they are served. */
   readonly runnable: QueueState[] = [];
   readonly chores: Chore[] = [];
-  /** Queues that are being purged. What a purge does is told job by job, so it is no chore. */
+  /** Queues that are being purged. A purge emits a fact for each job, so it is no chore. */
   readonly purging: QueueState[] = [];
   now = 0;
   readonly wall: Wall = { aheadMs: 0, timedUntil: 0 };
+  /** The feature level of the facts, and the first release that understands it: only carried. */
+  level: { readonly level: number; readonly needs: string } = { level: 1, needs: "" };
   /** Made outside, and kept here so that every checkpoint tells it. */
   leaseSecret: Uint8Array | undefined = undefined;
   lastId = 0;
@@ -107,6 +122,8 @@ export class Core implements LineWorld, StrandOwner {
   lastSeq = 0;
   /** Breaks ties between timers; it rises with every lease, which keeps their timers in a list. */
   lastTie = 0;
+  /** In a replay: results and signals of jobs that are not known yet. */
+  readonly orphans = new Orphans();
   /** For strands that are rebuilt out of order: behind whom the last job was put. */
   readonly lastPlaced = new Map<number, number>();
   /** Other partitions have the same gates. */
@@ -118,9 +135,9 @@ export class Core implements LineWorld, StrandOwner {
   lastLot = 0;
   /** Lots that were lent since they were last asked for. */
   readonly lent: LentLot[] = [];
-  /** What other partitions must hear of gates. */
+  /** News of gates for the other partitions. */
   readonly gateNews: GateNews[] = [];
-  /** Set while facts are applied: nothing is told, nothing is decided. */
+  /** Set while facts are applied: the engine emits no facts and makes no decisions. */
   isReplaying = false;
   /** Ends a waiting job whose gate opens too late; set by the verb that ends jobs. */
   endWait!: (row: number, gate: GateLine) => void;
@@ -137,9 +154,11 @@ export class Core implements LineWorld, StrandOwner {
     this.seed = seed;
     this.#facts = facts;
     this.#gone = gone;
+    this.keptJobs = new KeptJobs(this.#queueRows, options.keptMax);
     this.letterQueue = options.letterQueue;
     this.rings = new Rings(reserve);
     this.jobs = new JobTable(reserve);
+    this.flows = new Flows(this.jobs);
     this.ids = new IdIndex(this.jobs, ID, ID_LINK);
     this.timers = new Timers(this.jobs, POS);
     this.later = new Timers(this.jobs, POS2);
@@ -153,6 +172,13 @@ export class Core implements LineWorld, StrandOwner {
     this.lines = new Lines(this);
   }
 
+  /** Many jobs and lanes are to come: the garbage collection that this may start runs now. */
+  reserve(): void {
+    this.jobs.reserve();
+    this.rings.nodes.reserve();
+    this.laneKeys.reserve();
+  }
+
   /** Whether facts are wanted: the hot paths do not build what is not wanted. */
   get tells(): boolean {
     return this.#facts !== undefined && !this.isReplaying;
@@ -164,9 +190,13 @@ export class Core implements LineWorld, StrandOwner {
 
   /** The body of a job is replaced, or forgotten with it. */
   bodyGone(row: number): void {
-    if (this.#gone === undefined) return;
-    this.#gone.bodies.push(this.jobs.bodies.get(row));
-    this.#gone.sizes.push(this.jobs.int(row, SIZE));
+    if (this.#gone !== undefined) this.gone(this.jobs.bodies.get(row), this.jobs.int(row, SIZE));
+  }
+
+  /** Nothing has this body any more. */
+  gone(body: unknown, sizeBytes: number): void {
+    this.#gone?.bodies.push(body);
+    this.#gone?.sizes.push(sizeBytes);
   }
 
   /** Time never goes back: a smaller `now` is the largest one seen. */

@@ -5,7 +5,7 @@ import type { RefusalDetails } from "./index.ts";
 import { Refusal } from "./index.ts";
 import { openEngine, TestEngine } from "./testing/test-engine.ts";
 
-/** A world with a job in every state, and the facts told since. */
+/** A world with a job in every state, and the facts emitted since. */
 function open(): { engine: TestEngine; facts: Fact[] } {
   const facts: Fact[] = [];
   const engine = new TestEngine({ facts });
@@ -151,7 +151,7 @@ test("a full queue is QUEUE_FULL, a wait too long WAIT_TOO_LONG", () => {
   assert.throws(() => engine.add("q", spec, 100), { code: "WAIT_TOO_LONG", details });
 });
 
-test("a gate that nobody configured cannot be deleted: GATE_NOT_FOUND", () => {
+test("deleting a gate without a configuration is refused: GATE_NOT_FOUND", () => {
   for (const gate of ["other", "slow*"]) {
     refused("GATE_NOT_FOUND", { field: "gate", value: gate }, [
       (engine) => engine.deleteGate(gate, 100),
@@ -163,7 +163,7 @@ test("only a dead letter queue can be redriven: NOT_A_DLQ", () => {
   refused("NOT_A_DLQ", { field: "queue", value: "q" }, [(engine) => engine.redrive("q", {}, 100)]);
 });
 
-test("what cannot be is INVALID, with the field and the value", () => {
+test("refuses invalid values as INVALID, with the field and the value", () => {
   const cases: [string, unknown, Call][] = [
     ["weight", 0, (engine) => engine.setLaneWeight("q", "k", 0, 100)],
     ["job.priority", 9, (engine) => engine.add("q", { priority: 9 }, 100)],
@@ -189,7 +189,7 @@ test("time never goes back: a smaller now is the largest one seen", () => {
   assert.equal(engine.nextWake(0), 600);
 });
 
-test("the memory that is told grows with what the engine holds", () => {
+test("the reported memory grows with what the engine holds", () => {
   const engine = openEngine({}, { seed: 3 });
   const before = engine.queries.memory();
   for (let i = 0; i < 50_000; i++) engine.add("q", { fairnessKey: `k${i}`, delayMs: 50 }, 0);

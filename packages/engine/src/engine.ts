@@ -2,8 +2,13 @@ import { Core, type EngineOptions, type Overdue, type Wall } from "./core.ts";
 import { checkInteger, invalid, Refusal } from "./errors.ts";
 import { checkpoint } from "./facts/checkpoint.ts";
 import type { Fact } from "./facts/facts.ts";
-import { apply, endInProcess } from "./facts/replay.ts";
+import { apply, dropParts, endInProcess } from "./facts/replay.ts";
+import { sealLeases } from "./facts/seal-leases.ts";
+import { cancelWithDependencies } from "./flows/cascade.ts";
+import { FlowVerbs } from "./flows/fill.ts";
+import { endFlowReplay } from "./flows/go-on.ts";
 import * as jobFields from "./jobs/job-fields.ts";
+import { JobLogs } from "./jobs/job-log.ts";
 import { unhold } from "./jobs/moves.ts";
 import { setWallAhead } from "./jobs/wall.ts";
 import { Borrower } from "./lending/borrower.ts";
@@ -13,6 +18,9 @@ import { BATCH_JOBS_MAX, LEASE_MS_MAX, SLOTS_MAX, WEIGHT_MAX } from "./limits.ts
 import { Queries } from "./queries/queries.ts";
 import { isLetter, lettersFrom, lettersIn, refuseCircle } from "./queues/dead-letters.ts";
 import type { RememberedAnswers } from "./remembered-answers.ts";
+import { Schedules } from "./schedules/schedules.ts";
+import { keepResult, type ResultBody } from "./steps/kept-result.ts";
+import { StepVerbs } from "./steps/step-verbs.ts";
 import type { Stores } from "./stores.ts";
 import type {
   AddResult,
@@ -25,11 +33,13 @@ import type {
   WantOptions,
 } from "./types.ts";
 import { add } from "./verbs/add.ts";
+import { ByHand } from "./verbs/by-hand.ts";
+import { charge } from "./verbs/charge.ts";
 import { countRun, dispatch, type Held, heldOf, want } from "./verbs/dispatch.ts";
 import { cancel, endJob, endWait, NOTHING, reportSuccess, revive } from "./verbs/end.ts";
 import { expireLease, extendLease, giveBack, nack, report, retryLetter } from "./verbs/fail.ts";
+import { leasedRow } from "./verbs/leased-row.ts";
 import {
-  deleteLetters,
   deleteQueue,
   purge,
   redriveByIds,
@@ -41,7 +51,7 @@ import {
 } from "./verbs/manage.ts";
 import { nextWake, tick } from "./verbs/tick.ts";
 
-const { ENDED_JOB, LEASE, LEASED_JOB } = jobFields;
+const { ENDED_JOB } = jobFields;
 
 /**
  * The scheduler as a deterministic function of its calls: no I/O, no timers, no clock of its own.
@@ -50,9 +60,16 @@ const { ENDED_JOB, LEASE, LEASED_JOB } = jobFields;
 export class Engine {
   readonly #core: Core;
   readonly stores: Stores;
+  readonly schedules: Schedules;
   readonly operations: RememberedAnswers;
+  /** What the handlers of jobs do in steps. */
+  readonly steps: StepVerbs;
+  readonly logs: JobLogs;
+  readonly byHand: ByHand;
   /** What can be asked; the rest of the engine is what can be done. */
   readonly queries: Queries;
+  /** Flows that are filled by several calls. */
+  readonly flows: FlowVerbs;
   /** The gates whose home this is, for other partitions. */
   readonly lender: Lender;
   /** The gates whose home is elsewhere. */
@@ -62,8 +79,13 @@ export class Engine {
     const core = new Core(options);
     this.#core = core;
     this.stores = core.stores;
+    this.schedules = new Schedules(core);
     this.operations = core.operations;
+    this.steps = new StepVerbs(core);
+    this.logs = new JobLogs(core);
+    this.byHand = new ByHand(core);
     this.queries = new Queries(core);
+    this.flows = new FlowVerbs(core);
     this.lender = new Lender(core);
     this.borrower = new Borrower(core);
     core.endWait = (row, gate) => endWait(core, row, gate);
@@ -89,15 +111,6 @@ export class Engine {
     this.#core.tell({ at, fact: "queue-deleted", name: queue });
     this.#core.lines.settle(at);
     return { kept: lettersFrom(this.#core, queue), deleted };
-  }
-
-  /** Ends dead letters of one queue, wherever they are. Repeat while it answers more than 0. */
-  deleteLetters(queue: string, now: number): number {
-    const at = this.#core.clock(now);
-    this.#core.queue(queue);
-    const ended = deleteLetters(this.#core, queue, at);
-    this.#core.lines.settle(at);
-    return ended;
   }
 
   /** Removes what waits or is delayed now; leases are left alone. */
@@ -214,19 +227,21 @@ export class Engine {
     return leases;
   }
 
-  ack(id: number, lease: number, now: number, result?: unknown): void {
+  ack(id: number, lease: number, now: number, result?: unknown, aside?: ResultBody): void {
     const at = this.#core.clock(now);
-    const row = this.#leased(id, lease);
+    const row = leasedRow(this.#core, id, lease);
+    const isAside = keepResult(this.#core, row, aside, at);
     countRun(this.#core, row, at);
     reportSuccess(this.#core, row, at);
+    if (result !== undefined) this.#core.jobs.needExtra(row);
     unhold(this.#core, row, at);
-    endJob(this.#core, row, "finished", at, result === undefined ? NOTHING : { result });
+    endJob(this.#core, row, "finished", at, result === undefined ? NOTHING : { result, isAside });
     if (!this.#core.lines.isSettled) this.#core.lines.settle(at);
   }
 
   nack(id: number, lease: number, now: number, options: NackOptions = {}): void {
     const at = this.#core.clock(now);
-    const row = this.#leased(id, lease);
+    const row = leasedRow(this.#core, id, lease);
     countRun(this.#core, row, at);
     nack(this.#core, row, options, at);
     this.#core.lines.settle(at);
@@ -235,7 +250,7 @@ export class Engine {
   /** The worker did not start the job: it goes to the front, and no attempt is lost. */
   giveBack(id: number, lease: number, now: number): void {
     const at = this.#core.clock(now);
-    giveBack(this.#core, this.#leased(id, lease), at);
+    giveBack(this.#core, leasedRow(this.#core, id, lease), at);
     this.#core.lines.settle(at);
   }
 
@@ -243,7 +258,7 @@ export class Engine {
   extend(id: number, lease: number, ms: number, now: number): number {
     const at = this.#core.clock(now);
     checkInteger("ms", ms, 1, LEASE_MS_MAX);
-    extendLease(this.#core, this.#leased(id, lease), at + ms, at);
+    extendLease(this.#core, leasedRow(this.#core, id, lease), at + ms, at);
     return at + ms;
   }
 
@@ -263,7 +278,7 @@ export class Engine {
   /** A lease that had run out and lasted on for a decision: the job has failed, in this way. */
   expire(id: number, lease: number, now: number, options: NackOptions = {}): void {
     const at = this.#core.clock(now);
-    expireLease(this.#core, this.#leased(id, lease), options, at);
+    expireLease(this.#core, leasedRow(this.#core, id, lease), options, at);
     this.#core.lines.settle(at);
   }
 
@@ -273,7 +288,7 @@ export class Engine {
     return row === 0 ? undefined : this.#core.queueOf(row).name;
   }
 
-  /** What a worker is told of a job beside its lease; undefined when it does not hold it. */
+  /** What a worker gets with its lease on a job; undefined if it does not hold the job. */
   held(id: number, lease: number): Held | undefined {
     const row = this.#core.ids.find(id);
     if (row === 0 || this.#core.queueOf(row).deleted) return undefined;
@@ -307,11 +322,12 @@ export class Engine {
     return true;
   }
 
-  /** Cancels a job wherever it is; false when it had ended. */
-  cancel(id: number, now: number): boolean {
+  /** Cancels a job wherever it is, or also what only it waits for; false when it had ended. */
+  cancel(id: number, now: number, withDependencies = false): boolean {
     const at = this.#core.clock(now);
     const row = this.#core.find(id);
-    const done = row !== 0 && cancel(this.#core, row, at);
+    const end = withDependencies ? cancelWithDependencies : cancel;
+    const done = row !== 0 && end(this.#core, row, at);
     this.#core.lines.settle(at);
     return done;
   }
@@ -367,12 +383,12 @@ export class Engine {
     this.#core.lines.settle(at);
   }
 
-  /** Removes the limits: what waited for them goes on. */
+  /** Removes the limits; jobs that waited for them continue. */
   deleteGate(key: string, now: number): void {
     const at = this.#core.clock(now);
     if (this.#core.gates.patterns.get(key) === undefined) {
       const details = { field: "gate", value: key };
-      throw new Refusal("GATE_NOT_FOUND", `gate ${key} is not configured`, details);
+      throw new Refusal("GATE_NOT_FOUND", `gate ${key} has no limits; set them first`, details);
     }
     setGate(this.#core, key, undefined, at);
     this.#core.tell({ at, fact: "gate", key, config: undefined });
@@ -386,6 +402,14 @@ export class Engine {
     this.#core.tell({ at, fact: "cooled", key, until: at + ms, reason });
     tellCooldown(this.#core, gate, at);
     this.#core.lines.changed(gate);
+    this.#core.lines.settle(at);
+  }
+
+  /** Corrects what was taken from a gate: more was used than the cost said, or less. */
+  charge(key: string, cost: number, now: number): void {
+    const at = this.#core.clock(now);
+    this.#core.tell({ at, fact: "charged", key, cost });
+    charge(this.#core, key, cost, at);
     this.#core.lines.settle(at);
   }
 
@@ -409,7 +433,7 @@ export class Engine {
 
   // Time
 
-  /** The clock on the wall has stepped: it is so far ahead of the engine's time now. */
+  /** The wall clock has stepped: it is now `aheadMs` ahead of the engine's time. */
   setWallAhead(aheadMs: number, now: number): void {
     const at = this.#core.clock(now);
     if (!Number.isSafeInteger(aheadMs)) throw invalid("aheadMs", "whole milliseconds", aheadMs);
@@ -421,10 +445,16 @@ export class Engine {
     return this.#core.wall;
   }
 
-  setLeaseSecret(secret: Uint8Array, now: number): void {
+  /** From now on facts may be told that only releases from `needs` on understand. */
+  setLevel(level: number, needs: string, now: number): void {
     const at = this.#core.clock(now);
-    this.#core.leaseSecret = secret;
-    this.#core.tell({ at, fact: "lease-secret", secret });
+    this.#core.level = { level, needs };
+    this.#core.tell({ at, fact: "level", level, needs });
+  }
+
+  /** After a replay of an older copy of the facts the caller tells a checkpoint next. */
+  setLeaseSecret(secret: Uint8Array, now: number, isRestored = false): void {
+    sealLeases(this.#core, secret, now, isRestored);
   }
 
   /** Does what has fallen due. */
@@ -453,6 +483,8 @@ export class Engine {
   endReplay(now?: number): void {
     if (now !== undefined) endInProcess(this.#core, this.#core.clock(now));
     this.#core.groups.endAllAwaited();
+    endFlowReplay(this.#core);
+    dropParts(this.#core, this.#core.orphans.takeAll());
     this.#core.lastPlaced.clear();
   }
 
@@ -463,22 +495,6 @@ export class Engine {
 
   /** Refuses a lease that is over, as any call about it would. */
   checkLease(id: number, lease: number): void {
-    this.#leased(id, lease);
-  }
-
-  /** The row of a job that this lease holds. */
-  #leased(id: number, lease: number): number {
-    const row = this.#core.find(id);
-    const state = row === 0 ? ENDED_JOB : this.#core.jobs.state(row);
-    if (state === ENDED_JOB) {
-      throw new Refusal("ALREADY_FINISHED", `job ${id} has ended`, { field: "id", value: id });
-    }
-    if (state !== LEASED_JOB || this.#core.jobs.int(row, LEASE) !== lease) {
-      throw new Refusal("LEASE_LOST", `lease ${lease} of job ${id} is over`, {
-        field: "lease",
-        value: lease,
-      });
-    }
-    return row;
+    leasedRow(this.#core, id, lease);
   }
 }

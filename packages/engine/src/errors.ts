@@ -7,12 +7,14 @@ export type RefusalCode =
   | "QUEUE_NOT_FOUND"
   | "JOB_NOT_FOUND"
   | "GATE_NOT_FOUND"
+  | "SCHEDULE_NOT_FOUND"
   | "QUEUE_FULL"
   | "RATE_LIMITED"
   | "WAIT_TOO_LONG"
   | "LEASE_LOST"
   | "ALREADY_FINISHED"
   | "NOT_A_DLQ"
+  | "LIMIT_REACHED"
   | "CONFLICT";
 
 export interface RefusalDetails {
@@ -39,7 +41,7 @@ export function invalid(field: string, wanted: string, value: unknown): Refusal 
   return new Refusal("INVALID", `${field} must be ${wanted}, got ${show(value)}`, { field, value });
 }
 
-/** For callers that forgot to check what came from outside: nobody else meets it. */
+/** Throws only if a caller forgot to check a value that came from outside. */
 export function checkInteger(field: string, value: unknown, min: number, max: number): void {
   if (Number.isInteger(value) && (value as number) >= min && (value as number) <= max) return;
   throw invalid(field, `an integer from ${min} to ${max}`, value);

@@ -1,6 +1,6 @@
 /**
  * The bounds that the engine keeps itself, each with its reason and a test at it, below and above.
- * What jobs, queues and gates can be told is bounded by the tables of options, in `protocol`.
+ * The tables of options, in `protocol`, bound the options of jobs, queues and gates.
  */
 
 /**
@@ -26,6 +26,22 @@ export const BATCH_JOBS_MAX = 10_000;
  */
 export const ADD_STEPS_MAX = 1000;
 
+/** Gates of a job, those of the step that it waits for included: a turn at each is a step. */
+export const JOB_GATES_MAX = 16;
+
+/** Steps of one job. Its record contains them: 1,000 steps take about 100 KiB. */
+export const STEPS_MAX = 1000;
+
+/** Signals of one job that no step has taken. */
+export const SIGNALS_MAX = 100;
+
+/** Results and signals of one job in all. They are in the log, and read at each continuation. */
+export const STEP_BYTES_MAX = 16 * 1024 * 1024;
+
+/** What is kept of the lines that a handler writes about its job: the newest. */
+export const LOG_LINES_MAX = 200;
+export const LOG_CHARS_MAX = 32 * 1024;
+
 /** A worker that needs longer extends its lease; a crashed one is noticed within a day. */
 export const LEASE_MS_MAX = 24 * 3_600_000;
 
@@ -42,9 +58,18 @@ export const PAGE_MAX = 100_000;
 export const SCAN_MAX = 10_000;
 
 /**
- * Operations that are remembered for those who call again, for how long, and their answers in all:
+ * Operations that are remembered for repeated calls, for how long, and their answers in all:
  * a batch of new jobs is one answer. Ten minutes outlast any reconnection, and memory stays small.
  */
 export const OPERATIONS_MAX = 10_000;
 export const OPERATION_MS = 10 * 60_000;
+/** Sources of numbered operations: beyond it the one that was silent longest is forgotten. */
+export const NUMBERED_SOURCES_MAX = 10_000;
 export const OPERATION_ANSWERS_MAX = 50_000;
+
+/**
+ * What a restored engine leaves out of its counts: more than was issued since the copy was made.
+ * A copy that is a day old misses 864 million at 10,000 a second; the count has room for millions
+ * of such steps.
+ */
+export const RESTORED_SKIP = 1_000_000_000;

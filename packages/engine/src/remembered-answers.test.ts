@@ -1,12 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Answered, Fact } from "./facts/facts.ts";
-import { OPERATION_ANSWERS_MAX, OPERATION_MS, OPERATIONS_MAX } from "./limits.ts";
+import {
+  NUMBERED_SOURCES_MAX,
+  OPERATION_ANSWERS_MAX,
+  OPERATION_MS,
+  OPERATIONS_MAX,
+} from "./limits.ts";
 import { TestEngine } from "./testing/test-engine.ts";
 
 const one = (item: number, answer: unknown = true): Answered => ({ item, count: 1, answer });
 
-test("what was answered is known for ten minutes, and no longer", () => {
+test("remembers an answer for ten minutes, and no longer", () => {
   const engine = new TestEngine();
   engine.operations.remember("o", "add q 2", [one(0)], 0);
   engine.operations.remember("o", "add q 2", [one(1)], 5);
@@ -60,5 +65,50 @@ test("operations are rebuilt by facts, a snapshot and a checkpoint, said twice t
       assert.deepEqual(again.operations.recall(name, 3), engine.operations.recall(name, 3), what);
     }
     assert.equal(again.operations.recall("a", OPERATION_MS), undefined, "its time goes on");
+  }
+});
+
+test("remembers a numbered operation until its source uses a higher number", () => {
+  const engine = new TestEngine();
+  const { operations } = engine;
+  operations.remember("numbered:relay:7", "add q 2", [one(0)], 0);
+  operations.remember("numbered:relay:7", "add q 2", [one(1)], 5);
+  const known = { call: "add q 2", answers: [one(0), one(1)] };
+  assert.deepEqual(operations.recall("numbered:relay:7", 1000 * OPERATION_MS), known);
+  assert.equal(operations.passedBy("numbered:relay:7"), undefined);
+  assert.equal(operations.recall("numbered:relay:8", 1000 * OPERATION_MS), undefined);
+  operations.remember("numbered:relay:8", "add q 1", [one(0)], 1000 * OPERATION_MS);
+  assert.equal(operations.recall("numbered:relay:7", 1000 * OPERATION_MS), undefined);
+  assert.equal(operations.passedBy("numbered:relay:7"), 8);
+  assert.equal(operations.passedBy("numbered:other:7"), undefined);
+  assert.equal(operations.passedBy("a name of its own"), undefined);
+  operations.remember("numbered:relay:7", "add q 2", [one(0)], 1000 * OPERATION_MS);
+  assert.equal(operations.passedBy("numbered:relay:7"), 8, "a late one changes nothing");
+});
+
+test("numbered operations do not push out others, nor others them", () => {
+  const { operations } = new TestEngine();
+  operations.remember("numbered:relay:1", "ack 1", [one(0)], 0);
+  for (let i = 0; i <= OPERATIONS_MAX; i++) operations.remember(`o${i}`, "ack 1", [one(0)], 0);
+  assert.ok(operations.recall("numbered:relay:1", 0));
+  for (let i = 0; i < NUMBERED_SOURCES_MAX; i++) {
+    operations.remember(`numbered:s${i}:1`, "ack 1", [one(0)], 0);
+  }
+  assert.equal(operations.recall("numbered:relay:1", 0), undefined, "the source silent longest");
+  assert.ok(operations.recall("numbered:s0:1", 0));
+  assert.ok(operations.recall("o1", 0));
+});
+
+test("numbered operations are rebuilt by facts and a checkpoint", () => {
+  const facts: Fact[] = [];
+  const engine = new TestEngine({ facts });
+  engine.operations.remember("numbered:relay:7", "add q 1", [one(0)], 0);
+  engine.operations.remember("numbered:relay:8", "add q 1", [one(0)], 1);
+  const checkpoint = structuredClone([...engine.checkpoint()].flat());
+  for (const told of [facts, checkpoint]) {
+    const again = new TestEngine();
+    for (const fact of told) again.apply(fact);
+    assert.ok(again.operations.recall("numbered:relay:8", OPERATION_MS * 99));
+    assert.equal(again.operations.passedBy("numbered:relay:7"), 8);
   }
 });

@@ -4,7 +4,7 @@ import type { Fact } from "./facts/facts.ts";
 import { SCAN_MAX } from "./limits.ts";
 import { TestEngine } from "./testing/test-engine.ts";
 
-test("what was put is there until it is put anew or deleted", () => {
+test("a value stays in the store until it is overwritten or deleted", () => {
   const { stores } = new TestEngine();
   assert.equal(stores.get("s", "k"), undefined);
   stores.put("s", "k", 1, 0);

@@ -8,11 +8,14 @@
  * strand   inside a lane, the FIFO of jobs that name the same set of gates
  * gate     a named limit a job must pass to be dispatched
  * lease    a dispatched job, held by one worker under a token until ack, nack, extend or expiry
+ * schedule a named plan that adds a job to its queue at each tick
  * fact     one durable record of something that happened; replaying all facts rebuilds the state
  *
  * Times are milliseconds (`now` is given with every call and never goes back), durations end in
  * `Ms`. The engine never asks what time it is.
  */
+
+import type { ScheduleRun } from "./schedules/schedule.ts";
 
 /** A fairness key: one level as a string (never split), several levels as an array. */
 export type FairnessKey = string | readonly string[];
@@ -77,10 +80,11 @@ export interface QueueConfig {
     bytes: number;
     perLane?: number | undefined;
     delayed: number;
+    blocked: number;
     running: number;
   };
   onFull: OnFull;
-  /** How long whoever adds waits for room under `onFull: "wait"`: carried for them. */
+  /** How long a producer waits for room under `onFull: "wait"`; the engine only carries it. */
   addTimeoutMs: number;
   fullRetryMs: number;
   /** Token bucket for adds, applied at or above `fill` (0..1 of `capacity.jobs`). */
@@ -93,6 +97,8 @@ export interface QueueConfig {
   retentionMs?: number | undefined;
   results: { jobs: number; ms: number };
   ttlMs?: number | undefined;
+  /** Jobs of one lane go out one by one, in order, each when the one ahead has ended. */
+  ordered?: boolean | undefined;
   paused: boolean;
   /** What fills in the options of jobs before they are added: carried for those who do. */
   policy?: object | undefined;
@@ -132,20 +138,38 @@ export interface JobSpec {
   policyGates?: true | undefined;
   cost?: number | undefined;
   delayMs?: number | undefined;
-  /** As the clock on the wall shows it; so is the deadline. */
+  /** A time of the wall clock; so is the deadline. */
   runAt?: number | undefined;
   ttlMs?: number | undefined;
   deadline?: number | undefined;
   maxWaitMs?: number | undefined;
   dedupe?: { key: string; mode: DedupeMode; windowMs?: number | undefined } | undefined;
   group?: string | undefined;
+  /** Jobs that must have ended before this one is eligible. */
+  dependencies?: readonly Dependency[] | undefined;
+  /** The flow that it is in: it is not eligible before that is sealed. */
+  flow?: number | undefined;
   attempts?: number | undefined;
   backoff?: Backoff | undefined;
   leaseMs?: number | undefined;
+  /** Instead of what its queue says. */
+  ordered?: boolean | undefined;
+  /** The tick of a schedule that adds it. */
+  schedule?: ScheduleRun | undefined;
   /** Size of payload and headers, for the byte capacity. */
   sizeBytes?: number | undefined;
   /** Anything the caller wants back with the job: the engine only carries it. */
   body?: unknown;
+}
+
+/** What becomes of a job when one that it waits for fails, is cancelled, expires or dies. */
+export type OnDependencyFailure = "fail" | "run" | "wait";
+
+/** A job that another waits for. */
+export interface Dependency {
+  id: number;
+  /** Default `fail`. */
+  on?: OnDependencyFailure | undefined;
 }
 
 export interface AddResult {
@@ -158,7 +182,7 @@ export interface AddResult {
   tier: number;
 }
 
-/** What a worker is told besides how many jobs it would take. */
+/** Options of a worker, besides how many jobs it would take. */
 export interface WantOptions {
   /** How long its leases last; 0: as the job or the queue says. */
   leaseMs?: number;
@@ -220,19 +244,30 @@ export interface JobView {
   /** When it falls due (delayed), expires (running) or ended. */
   at?: number;
   deadline?: number;
-  /** The last error, and the stack that was told with it. */
+  /** Blocked: how many of the jobs that it waits for have not ended. */
+  waitsFor?: number;
+  /** The last error, and the stack that came with it. */
   error?: string;
   stack?: string;
   progress?: unknown;
+  /** Steps that are done. */
+  steps?: number;
   result?: unknown;
   /** Of a job that a gate would have kept too long: the gate, for how long, what was allowed. */
   waited?: { gate: string; waitMs: number; maxWaitMs: number };
   worker?: string;
   group?: string;
   dedupe?: string;
+  schedule?: ScheduleRun;
   /** For a dead letter: the queue it came from, why and when it died, the attempts it had. */
   dead?: { origin: string; reason: string; attempts: number; at: number };
   body: unknown;
+}
+
+/** A line that a handler wrote about its job. */
+export interface LogLine {
+  at: number;
+  text: string;
 }
 
 export interface HistoryEntry {
@@ -248,6 +283,7 @@ export interface HistoryEntry {
     | "promoted"
     | "dead"
     | "redriven"
+    | "suspended"
     | "ended";
   detail?: string;
 }
@@ -256,6 +292,8 @@ export interface QueueStats {
   name: string;
   waiting: number;
   delayed: number;
+  /** Jobs that wait for other jobs. */
+  blocked: number;
   running: number;
   /** Ended jobs that can still be asked for. */
   kept: number;
@@ -274,6 +312,10 @@ export interface QueueStats {
   redriven: number;
   dropped: number;
   rejected: number;
+  /** Steps of jobs that are done, how often jobs were suspended, and signals that came. */
+  steps: number;
+  suspended: number;
+  signals: number;
   freeWorkers: number;
   paused: boolean;
 }

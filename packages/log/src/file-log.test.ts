@@ -223,7 +223,7 @@ testIn("a log whose directory was moved or replaced confirms nothing more", asyn
 testIn("a log that another process has taken over confirms nothing more", async (dir) => {
   const log = await openReady({ dir });
   await log.append(Buffer.alloc(1));
-  // In another container nobody knows of this process.
+  // Another container does not see this process.
   const processes = {
     self: () => ({ pid: 1, startedTicks: 1, bootId: null }),
     isRunning: () => false,

@@ -124,10 +124,13 @@ export function readHead(
 
 /** The checksums of the body's blocks, from the intact head at `at`. */
 export function blockChecksums(view: DataView, at: number, length: number): number[] {
-  const count = Math.ceil(length / BLOCK_BYTES);
-  return Array.from({ length: count }, (_, index) =>
-    view.getUint32(at + HEAD_BYTES_MIN + 4 * index, true),
-  );
+  const end = at + HEAD_BYTES_MIN + 4 * Math.ceil(length / BLOCK_BYTES);
+  const checksums: number[] = [];
+  // Not `Array.from`: with it this took 4 % of the processor time of a simulated hour.
+  for (let slot = at + HEAD_BYTES_MIN; slot < end; slot += 4) {
+    checksums.push(view.getUint32(slot, true));
+  }
+  return checksums;
 }
 
 /** Whether the whole body behind the intact head at `at` is intact. All its bytes are there. */

@@ -1,8 +1,10 @@
 export { type CheckOptions, checkLog } from "./check.ts";
+export { type Copied, checkEmpty, copyBatches } from "./copy.ts";
 export { FileLog } from "./file-log.ts";
 export type { Damage, LogReport } from "./inspect.ts";
 export type { Anchor, Batch, Log, Position, Span, TornTail } from "./log.ts";
 export { MemoryLog, type MemoryLogOptions } from "./memory-log.ts";
+export { type LogPlace, openLog } from "./open-log.ts";
 export type { FileLogOptions } from "./options.ts";
 export type { Processes, ProcessName } from "./processes.ts";
 export { type RepairReport, repairLog } from "./repair.ts";

@@ -41,7 +41,7 @@ interface Part {
   readonly header: SegmentHeader | "broken";
 }
 
-/** Goes through a log that may be damaged, changes nothing, and tells all that is wrong. */
+/** Reads a log that may be damaged, changes nothing, and reports every problem. */
 export async function inspect(
   disk: Disk,
   dir: string,

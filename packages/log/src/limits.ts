@@ -80,9 +80,9 @@ export const NATS_DEADLINE_MS = 30_000;
 export const ACK_WAIT_MS = 2000;
 export const ACK_WAIT_MS_MIN = 50;
 
-/** Between two attempts: at first, and at most when nothing changes. */
+/** Between two attempts: at first, and at most. A stream that has a new leader is found soon. */
 export const NATS_RETRY_MS = 50;
-export const NATS_RETRY_MS_MAX = 1000;
+export const NATS_RETRY_MS_MAX = 250;
 
 /** To be connected to a NATS server: one that is there answers within milliseconds. */
 export const NATS_CONNECT_MS = 5000;
@@ -108,5 +108,41 @@ export const FETCH_WAIT_MS = 2 * REPLAY_WAIT_MS;
 /** How often the end of a log that is followed is looked at: more comes all the time. */
 export const FOLLOW_MS = 50;
 
+/** The same, for one to which nothing is written. */
+export const FOLLOW_MS_MAX = 1_000;
+
 /** What a NATS server says of itself: some hundred bytes, and a list of its cluster. */
 export const INFO_CHARS_MAX = 65_536;
+
+/** How long nothing may be confirmed by PostgreSQL: a restart with recovery takes some seconds. */
+export const POSTGRES_DEADLINE_MS = 30_000;
+export const POSTGRES_DEADLINE_MS_MAX = 3_600_000;
+
+/** One statement: a commit takes milliseconds, and a connection without an answer is given up. */
+export const POSTGRES_ANSWER_MS = 10_000;
+export const POSTGRES_ANSWER_MS_MIN = 50;
+
+/** Between two tries, at first and at most: a server that is back is found soon. */
+export const POSTGRES_RETRY_MS = 50;
+export const POSTGRES_RETRY_MS_MAX = 1000;
+
+/** One entry of a PostgreSQL log: what a read fetches. */
+export const ENTRY_BYTES_MAX = 256 * 1024;
+
+/**
+ * Statements on their way at once: while one commits the next one is at the server already. The
+ * broker gathers on its own, so more than a few never wait.
+ */
+export const POSTGRES_IN_FLIGHT_MAX = 4;
+
+/** Entries of one statement, and their bytes: PostgreSQL allows 65,535 parameters. */
+export const POSTGRES_ROWS_MAX = 512;
+export const POSTGRES_GROUP_BYTES_MAX = 4 * 1024 * 1024;
+
+/** Bytes that a replay fetches at once while as many are gone through, and rows of it. */
+export const POSTGRES_PAGE_BYTES = 8 * 1024 * 1024;
+export const POSTGRES_PAGE_ROWS_MIN = 32;
+export const POSTGRES_PAGE_ROWS_MAX = 8192;
+
+/** Facts that a copy of a log has on their way: enough that neither end waits for the other. */
+export const COPY_BYTES_MAX = 8 * 1024 * 1024;

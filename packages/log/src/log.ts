@@ -71,7 +71,7 @@ export interface Log {
   append(facts: Uint8Array): Promise<Position>;
   /**
    * Bytes `offset` to `offset + length` of a batch's facts, checked against their checksum. At once
-   * when they are at hand. The bytes may be kept but not changed. What cannot be asked for throws.
+   * when they are at hand. The bytes may be kept but not changed. Throws for an invalid request.
    */
   read(position: Position, offset: number, length: number): Uint8Array | Promise<Uint8Array>;
   /** Allows to forget all batches before the position; whole spans go, the newest one stays. */
@@ -83,6 +83,8 @@ export interface Log {
    * for all owners, so that time continues from one to the next whatever their own clocks say.
    */
   readonly replayedAt?: number | undefined;
+  /** What messages call it, when there are several. */
+  readonly name?: string | undefined;
   /** The newest that is confirmed, for a log whose storage may come back with another history. */
   readonly anchor?: Anchor | undefined;
   /** What the opening has cut off the end of the log, for a log that can be torn. */

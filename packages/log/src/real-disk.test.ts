@@ -15,7 +15,7 @@ function freshPath(t: TestContext): string {
   return join(dir, "file");
 }
 
-test("writes of every size land where they were told, in any order", async (t) => {
+test("writes of every size go to their offsets, in any order", async (t) => {
   const path = freshPath(t);
   const file = await realDisk.open(path, "create");
   const wanted = Buffer.concat(SIZES.map((size, index) => Buffer.alloc(size, index + 1)));
@@ -30,7 +30,7 @@ test("writes of every size land where they were told, in any order", async (t) =
   assert.ok(readFileSync(path).equals(wanted));
 });
 
-test("a write that the system refuses is a rejection, whatever its size", async (t) => {
+test("rejects a write of any size that the system refuses", async (t) => {
   const path = freshPath(t);
   await (await realDisk.open(path, "create")).close();
   const file = await realDisk.open(path, "read");

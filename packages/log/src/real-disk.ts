@@ -78,6 +78,7 @@ async function syncDir(path: string): Promise<void> {
 
 class RealFile implements DiskFile {
   readonly #handle: FileHandle;
+  #own: { readonly ino: number; readonly dev: number } | undefined = undefined;
 
   constructor(handle: FileHandle) {
     this.#handle = handle;
@@ -107,13 +108,14 @@ class RealFile implements DiskFile {
   }
 
   isAt(path: string): boolean {
-    const own = fstatSync(this.#handle.fd);
+    // Which file it is does not change while it is open: one call to the system and not two.
+    this.#own ??= fstatSync(this.#handle.fd);
     try {
       const found = statSync(path, { throwIfNoEntry: false });
-      return found !== undefined && found.ino === own.ino && found.dev === own.dev;
+      return found !== undefined && found.ino === this.#own.ino && found.dev === this.#own.dev;
     } catch (error) {
       // A path that may not be read any more says nothing about what is there.
-      return codeOf(error) !== "ENOTDIR" && own.nlink > 0;
+      return codeOf(error) !== "ENOTDIR" && fstatSync(this.#handle.fd).nlink > 0;
     }
   }
 

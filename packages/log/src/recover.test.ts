@@ -70,7 +70,7 @@ test("a log that was not closed opens with all of it", async () => {
   assert.deepEqual(await replay(dir), { count: 45, tornBytes: 0 });
 });
 
-test("a torn frame at the end is cut, and its bytes are told", async () => {
+test("cuts a torn frame at the end, and reports its bytes", async () => {
   const { dir, segments } = await copyOf();
   const newest = join(dir, segments.at(-1)!);
   const { length } = await readFile(newest);
@@ -96,7 +96,7 @@ test("a broken frame with confirmed ones behind it is damage in the newest segme
   await refused(dir, "LOG_DAMAGED", segments.at(-1)!, offset);
 });
 
-test("a broken frame in an older segment is damage, whatever is behind it", async () => {
+test("a broken frame in an older segment is damage, whatever follows it", async () => {
   const { dir, segments } = await copyOf();
   const base = Number.parseInt(segments[1]!, 10);
   const last = positions.filter((position) => position < Number.parseInt(segments[2]!, 10)).at(-1)!;
@@ -168,7 +168,7 @@ test("a log that was closed in order misses even its last frame", async () => {
   await refused(dir, "LOG_DAMAGED", newest, offset);
 });
 
-test("a segment that was not begun is begun anew", async () => {
+test("starts a segment again if its header is not complete", async () => {
   const { dir, segments } = await copyOf();
   const newest = join(dir, segments.at(-1)!);
   const { length } = await readFile(newest);
@@ -215,7 +215,7 @@ test("a log that was closed in order and lost whole files is damaged", async () 
   assert.equal((await checkLog(dir)).damages[0]?.file, join(dir, newest));
 });
 
-test("after a repair a log that was cut opens, and its end is noted anew", async () => {
+test("after a repair, a log that was cut opens, and its end is recorded again", async () => {
   const { dir, newest, bytes } = await closedCopy();
   await truncate(join(dir, newest), bytes.length - 40);
   const { lost, aside } = await repairLog(dir);
@@ -227,7 +227,7 @@ test("after a repair a log that was cut opens, and its end is noted anew", async
   assert.equal(count, 44);
 });
 
-test("a log that goes on after an orderly end may be torn behind it, and only there", async () => {
+test("a log that continues after an orderly end may be torn only behind that end", async () => {
   const { dir, newest, bytes } = await closedCopy();
   const kept = join(root, `copy-${copies++}`);
   const log = await FileLog.open({ dir, segmentBytes: SEGMENT_BYTES });

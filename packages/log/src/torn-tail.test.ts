@@ -55,7 +55,7 @@ test("a torn tail is cut, reported once and kept byte for byte", async (t) => {
   assert.deepEqual(await life(dir, 0), { torn: [], batches: 4 });
 });
 
-test("what is kept is no damage, and a check says what a start would cut", async (t) => {
+test("a kept tail is not damage, and a check reports what a start would cut", async (t) => {
   const dir = folder(t);
   await life(dir, 3);
   tear(dir, "half a frame");
@@ -108,7 +108,7 @@ test("tails are kept up to a limit in bytes: below it, at it and above it", asyn
   assert.deepEqual(sizes(), [TORN_BYTES_MAX]);
 });
 
-test("on a full disk the tail is cut too, and the report says that it is gone", async (t) => {
+test("on a full disk the tail is cut too, and the report says that it was not kept", async (t) => {
   const dir = folder(t);
   await life(dir, 1);
   tear(dir, "half a frame");
@@ -132,7 +132,7 @@ test("on a full disk the tail is cut too, and the report says that it is gone", 
   assert.deepEqual(named(dir, /^torn-/), []);
 });
 
-test("an opener that says nothing of it gets a warning of the process", async (t) => {
+test("without onTorn, the process emits a warning about a torn tail", async (t) => {
   const dir = folder(t);
   await life(dir, 1);
   tear(dir, "half a frame");

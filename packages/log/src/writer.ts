@@ -147,7 +147,7 @@ export class Writer {
     return { base: this.#base, end: this.#confirmed };
   }
 
-  /** Ends the writing for a reason that lies outside; answers the error that everybody gets. */
+  /** Ends the writing for an outside reason; returns the error that all callers get. */
   stop(error: SluiceError): SluiceError {
     if (this.#error === undefined) this.#fail(error, undefined);
     return this.#error ?? error;
@@ -250,7 +250,7 @@ export class Writer {
       this.#file = await this.#options.disk.open(path, "write");
       return this.#file;
     }
-    // Damage is told from a torn tail only in the newest segment: the one before it is synced.
+    // Recovery tells damage from a torn tail only in the newest segment, so sync the one before.
     if (this.#file !== undefined && this.#synced < start) await this.#file.sync();
     await this.#file?.close();
     this.#file = undefined;

@@ -1,14 +1,13 @@
 /**
- * What holds for every call of the port: how many items its batch may have, and how long its caller
- * waits for an answer. Implementations of the port that have all they need in this process get it
- * from here; the client of a server does more, for it can withdraw a call.
+ * What holds for every call of the port: which arguments and options it has, and how long its
+ * caller waits for an answer. Implementations of the port that have all they need in this process
+ * get it from here; the client of a server does more, for it can withdraw a call.
  */
+import { checkLocalCall } from "./calls/check-call.ts";
 import { CALL_NAMES, CALLS, type CallName, rowOf } from "./calls/index.ts";
 import type { Clock } from "./clock.ts";
 import { type Duration, parseDuration } from "./duration.ts";
 import { SluiceError } from "./errors.ts";
-import { invalid } from "./kinds.ts";
-import { BATCH_MAX } from "./limits.ts";
 import type { Broker, CallOptions, OperationOptions } from "./port.ts";
 
 /** The calls that a caller can bound; `lease` alone of those outside the table. */
@@ -30,23 +29,14 @@ function isRead(name: string): boolean {
   return Object.hasOwn(CALLS, name) && rowOf(name as CallName).repeat === "read";
 }
 
-/** Refuses a list that is none, or has too many items. */
-export function checkBatch(field: string, items: unknown): void {
-  if (!Array.isArray(items)) throw invalid(field, "an array", items);
-  if (items.length > BATCH_MAX) {
-    throw invalid(`${field}.length`, `at most ${BATCH_MAX}`, items.length);
-  }
+/** Checks the arguments and the options of a call; those of `lease` are checked where it acts. */
+export function checkOf(name: CallName | "lease"): (args: readonly unknown[]) => void {
+  if (name === "lease") return () => {};
+  const row = rowOf(name);
+  return (args) => checkLocalCall(row, args);
 }
 
-/** Checks the batch among the arguments of a call, if it has one. */
-export function batchCheck(name: CallName | "lease"): (args: readonly unknown[]) => void {
-  const args = name === "lease" ? [] : rowOf(name).args;
-  const at = args.findIndex(({ kind }) => kind.schema.type === "array");
-  const field = args[at]?.name;
-  return field === undefined ? () => {} : (given) => checkBatch(field, given[at]);
-}
-
-type Call = (...args: unknown[]) => Promise<unknown>;
+type Method = (...args: unknown[]) => Promise<unknown>;
 
 interface Implementation<B> {
   readonly prototype: B;
@@ -63,16 +53,16 @@ export interface BoundOptions<B> {
   readonly except?: readonly CallName[];
 }
 
-/** Has every call of a class check its batch, and honour its `signal` and its `timeout`. */
+/** Has every call of a class check what it is given, and honour its `signal` and its `timeout`. */
 export function boundCalls<B extends Broker>(
   { prototype }: Implementation<B>,
   { clockOf, graceMs = 0, except = [] }: BoundOptions<B>,
 ): void {
-  const calls = prototype as unknown as Record<string, Call>;
+  const calls = prototype as unknown as Record<string, Method>;
   for (const name of BOUNDED_CALLS) {
     if ((except as readonly string[]).includes(name)) continue;
     const at = optionsAt(name);
-    const check = batchCheck(name);
+    const check = checkOf(name);
     const call = calls[name]!;
     calls[name] = function bounded(this: B, ...args: unknown[]): Promise<unknown> {
       const options = args[at] as OperationOptions | undefined;

@@ -6,13 +6,32 @@ export interface ClusterStatus {
   readonly self: string;
   /** Another one for every change; of this node alone. */
   readonly version: string;
+  /** Whether the node that answers hears the others; if not, the rest may be out of date. */
+  readonly isHearing: boolean;
   readonly partitionCount: number;
+  /** How many there were at first: names of queues are divided over these. Absent: all. */
+  readonly homeCount?: number | undefined;
+  /** Which part of its storage the fullest log of the node that answers uses, from 0 to 1. */
+  readonly storageUsed: number;
+  /** The connection of the node that answers; absent where there is no NATS. */
+  readonly nats?: NatsInfo | undefined;
   readonly nodes: readonly ClusterNodeInfo[];
   readonly partitions: readonly PartitionInfo[];
   /** Queues that are elsewhere than at home, or spread. */
   readonly placements: readonly { queue: string; partitions: readonly number[] }[];
   /** The latest last, as far as this node has seen them. */
   readonly moves: readonly MoveInfo[];
+}
+
+export interface NatsInfo {
+  /** The name of the server; of the last one while there is none. */
+  readonly server: string;
+  readonly isConnected: boolean;
+  /** Since when it is connected, or is not. */
+  readonly since: number;
+  readonly reconnects: number;
+  /** The last thing that went wrong with the connection. */
+  readonly error?: string | undefined;
 }
 
 export interface ClusterNodeInfo {
@@ -23,12 +42,14 @@ export interface ClusterNodeInfo {
   readonly isAlive: boolean;
   readonly isDraining: boolean;
   readonly silentFor: number;
+  /** The NATS server that it is connected to, as it last said. */
+  readonly nats?: string | undefined;
   readonly owned: number;
 }
 
 export interface PartitionInfo {
   readonly partition: number;
-  /** Absent while nobody has it. */
+  /** Absent while no node owns it. */
   readonly owner?: string | undefined;
   readonly address?: string | undefined;
   readonly epoch: number;
@@ -38,6 +59,10 @@ export interface PartitionInfo {
   readonly lag: number;
   readonly jobs: number;
   readonly openedIn: number;
+  /** The NATS server that leads its stream. */
+  readonly leader?: string | undefined;
+  /** Why it is not served, or what went wrong with it last. */
+  readonly error?: string | undefined;
 }
 
 export interface MoveInfo {

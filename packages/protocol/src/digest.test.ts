@@ -43,7 +43,7 @@ test("where a trace began does not make another call", () => {
   assert.notEqual(digestOf({ headers: { tenant: "b" } }), digestOf(job("00-1")));
 });
 
-test("what has no end is cut off", () => {
+test("cuts off a value that contains itself", () => {
   const ring: Record<string, unknown> = {};
   ring.ring = ring;
   assert.equal(typeof digestOf(ring), "string");

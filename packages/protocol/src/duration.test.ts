@@ -22,7 +22,7 @@ test("fractions become whole milliseconds", () => {
   assert.equal(parse(99.6), 100);
 });
 
-test("what is no duration is refused by field and value", () => {
+test("refuses an invalid duration and names the field and the value", () => {
   const wrong = ["", "30", "s", "-1s", "1 s", "1S", "1w", "1e3s", " 1s", "1s ", "0x1s"];
   for (const value of [...wrong, -1, Number.NaN, Infinity, null, undefined, {}, [], true, 1n]) {
     assert.throws(
@@ -60,7 +60,7 @@ test("the type of a duration knows the units", () => {
   assert.equal(bad, "1w");
 });
 
-test("a kind of durations says its range", () => {
+test("a kind of duration describes its range", () => {
   assert.equal(duration().words, "a duration");
   assert.equal(duration(1).words, "a duration of at least 1ms");
   assert.equal(LEASE.words, "a duration of at least 1ms and at most 1d");

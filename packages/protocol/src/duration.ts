@@ -63,6 +63,7 @@ export function duration(min = 0, max = DURATION_MS_MAX): Kind<number, Duration>
       ],
     },
     parse: (field, value) => parseDuration(field, value, max, min),
+    fromText: (text) => (/^\d+$/.test(text) ? Number(text) : text),
     check(field, value) {
       if (Number.isInteger(value) && (value as number) >= min && (value as number) <= max) return;
       throw invalid(field, `whole milliseconds from ${min} to ${max}`, value);

@@ -10,24 +10,29 @@ const CATALOGUE = {
   JOB_NOT_FOUND: { status: 404, isRetryable: false },
   GATE_NOT_FOUND: { status: 404, isRetryable: false },
   GROUP_NOT_FOUND: { status: 404, isRetryable: false },
+  SCHEDULE_NOT_FOUND: { status: 404, isRetryable: false },
   /** Nothing is at this address: no such call, key, entry or page. */
   NOT_FOUND: { status: 404, isRetryable: false },
   ALREADY_FINISHED: { status: 409, isRetryable: false },
   LEASE_LOST: { status: 409, isRetryable: false },
   CONFLICT: { status: 409, isRetryable: false },
+  /** A run of a job ended because the job waits for a step, without a worker. */
+  SUSPENDED: { status: 409, isRetryable: false },
   /** There is as much of something as there may be: remove some, or raise the limit. */
   LIMIT_REACHED: { status: 409, isRetryable: false },
   NOT_A_DLQ: { status: 409, isRetryable: false },
   PAYLOAD_TOO_LARGE: { status: 413, isRetryable: false },
   /** A body in a form that is not read here, such as a compressed one. */
   UNSUPPORTED_MEDIA: { status: 415, isRetryable: false },
-  /** The partition is owned by another node now, or by nobody yet: ask again who it is. */
+  /** Another node owns the partition now, or none does yet: ask again for its owner. */
   MOVED: { status: 421, isRetryable: true },
   WAIT_TOO_LONG: { status: 422, isRetryable: false },
   /** A payload that does not match the queue's schema, when it is added or handed out. */
   SCHEMA: { status: 422, isRetryable: false },
   QUEUE_FULL: { status: 429, isRetryable: true },
   RATE_LIMITED: { status: 429, isRetryable: true },
+  /** What the log may use of its storage is nearly full: adds are refused, acks are not. */
+  STORAGE_LOW: { status: 507, isRetryable: true },
   /** The call was given up by the caller's signal. */
   ABORTED: { status: 499, isRetryable: false },
   INTERNAL: { status: 500, isRetryable: false },
@@ -36,6 +41,8 @@ const CATALOGUE = {
   LOG_DAMAGED: { status: 503, isRetryable: false },
   LOG_LOCKED: { status: 503, isRetryable: true },
   LOG_VERSION: { status: 503, isRetryable: false },
+  /** Some nodes of the cluster would not understand what the call writes. */
+  UPGRADE_NEEDED: { status: 503, isRetryable: false },
   /** The broker still reads its log. */
   RECOVERING: { status: 503, isRetryable: true },
   CLOSED: { status: 503, isRetryable: true },
@@ -115,7 +122,7 @@ export class SluiceError extends Error {
   }
 }
 
-/** Wraps what nobody expected, once, at the edge; what is in the catalogue passes. */
+/** Wraps an unexpected error, once, at the edge. Errors in the catalogue pass unchanged. */
 export function toSluiceError(error: unknown): SluiceError {
   if (error instanceof SluiceError) return error;
   const message = error instanceof Error ? error.message : String(error);

@@ -15,7 +15,7 @@ function opened(): { events: EventQueue; left: () => number } {
   return { events: new EventQueue(() => count++), left: () => count };
 }
 
-test("events are read in their order, by those who asked before them too", async () => {
+test("events are read in order, also by reads that began before them", async () => {
   const { events } = opened();
   const asked = [events.next(), events.next()];
   for (const at of [1, 2, 3]) events.push(event(at));
@@ -36,7 +36,7 @@ test("a reader that falls too far behind is cut off, at the limit and not before
   assert.deepEqual(await events.next(), OVER);
 });
 
-test("what waits at the end can still be read", async () => {
+test("events that wait at the end can still be read", async () => {
   const { events, left } = opened();
   events.push(event(1));
   events.end();

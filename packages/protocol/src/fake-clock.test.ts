@@ -14,7 +14,7 @@ clockConformance(
   test,
 );
 
-test("it stands still until it is moved", async () => {
+test("time moves only when a test moves it", async () => {
   const clock = clockAt(1_000);
   assert.equal(clock.now(), 1_000);
   await clock.advance("5s");
@@ -51,7 +51,7 @@ test("a cancelled timer does not fire", async () => {
   assert.deepEqual(fired, []);
 });
 
-test("what is overdue fires when it is drained, and time does not pass", async () => {
+test("a drain fires overdue timers, and time does not pass", async () => {
   const clock = clockAt(100);
   const fired: number[] = [];
   clock.at(50, () => fired.push(clock.now()));
@@ -77,7 +77,7 @@ test("time waits for those who are attached, after each timer", async () => {
   assert.equal(seen.length, 4);
 });
 
-test("it never goes back", async () => {
+test("time never goes back", async () => {
   const clock = clockAt(10);
   await assert.rejects(clock.advanceTo(9), { code: "INVALID" });
   await assert.rejects(clock.advance(-1 as number), { code: "INVALID" });

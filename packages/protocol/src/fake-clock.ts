@@ -1,14 +1,14 @@
 /**
- * A clock for tests, which stands still until it is told to move. `advance` goes from timer to
- * timer and lets everything happen at its own time, so that a year of schedule runs in a moment
- * and a job that falls due at noon runs at noon and not at the end of the day.
+ * A clock for tests, which moves only when a test moves it. `advance` goes from timer to timer and
+ * lets everything happen at its own time. So a year of schedule runs in a moment, and a job that is
+ * due at noon runs at noon and not at the end of the day.
  */
 import type { Clock, Timer } from "./clock.ts";
 import { type Duration, parseDuration, TIME, type Time } from "./duration.ts";
 import { knownFields } from "./fields.ts";
 import { invalid } from "./kinds.ts";
 
-/** Something whose work is let run before time goes on: a Sluice. */
+/** Something whose work must finish before time moves on: a Sluice. */
 export interface Drained {
   drain(): Promise<void>;
 }

@@ -22,7 +22,7 @@ export interface Field<T = unknown, G = T, A = T> {
   readonly text: string;
   /** Its name inside, where that differs: `lease` is `leaseMs`, as units are last there. */
   readonly as?: string;
-  /** What holds when it is not given, as it would be given; a text says how it is reckoned. */
+  /** The value when it is not given, as it would be given; `reckoned` says how it is computed. */
   readonly default?: unknown;
   readonly reckoned?: string;
   readonly isRequired?: true;

@@ -1,6 +1,14 @@
 /** What the HTTP API answers where the port has no type for it; the dashboard reads it. */
-import type { GatePart, JobInfo } from "./job.ts";
+import type { OnDependencyFailure } from "./flow.ts";
+import type { GatePart, JobInfo, JobState } from "./job.ts";
 import type { QueueStats } from "./queue.ts";
+
+export interface SessionGrant {
+  action: "produce" | "consume" | "admin";
+  on: string;
+  /** Gates that it may cool down. */
+  gates?: readonly string[];
+}
 
 /** Who one is. */
 export interface Session {
@@ -8,7 +16,7 @@ export interface Session {
   hasKeys: boolean;
   /** False: an app's own server. */
   hasBroker: boolean;
-  grants: readonly { action: "produce" | "consume" | "admin"; on: string }[];
+  grants: readonly SessionGrant[];
   /** Who is logged in, when the page is behind the login of another server. */
   user?: string;
   /** Whether whatever changes something is refused. */
@@ -21,8 +29,8 @@ export interface Session {
  *
  *   paused         an operator has stopped it
  *   delayed        nothing is due yet
- *   dead-letters   it holds what failed elsewhere: nobody is meant to work on it
- *   no-workers     nobody takes jobs
+ *   dead-letters   it holds what failed elsewhere: it is not meant to have workers
+ *   no-workers     no worker takes jobs
  *   capacity       as many jobs run as may
  *   gated          workers are free and yet jobs wait: gates keep all of them
  *   failing        jobs run, and all that ends has failed
@@ -80,7 +88,16 @@ export interface Overview {
   tick: number;
   /** Queues that match. */
   total: number;
-  totals: { queues: number; waiting: number; running: number; inRate: number; outRate: number };
+  /** Of all queues that the caller may see, whatever was searched for. */
+  totals: {
+    queues: number;
+    /** Queues that do not move although they should. */
+    attention: number;
+    waiting: number;
+    running: number;
+    inRate: number;
+    outRate: number;
+  };
   items: OverviewItem[];
   cursor?: string;
   /** In a cluster: partitions that did not answer, whose part is not in it. */
@@ -119,6 +136,29 @@ export interface JobsJson {
   looked?: number;
 }
 
+/** A flow as a page draws it: the jobs around one job, and who waits for whom. */
+export interface FlowGraph {
+  nodes: FlowNode[];
+  edges: FlowEdge[];
+  /** There are more jobs than are answered. */
+  isCut: boolean;
+}
+
+export interface FlowNode {
+  id: string;
+  /** Absent when the job went with its queue, or when the caller may not see it. */
+  queue?: string;
+  state: JobState;
+  error?: string;
+}
+
+export interface FlowEdge {
+  /** The job that is waited for. */
+  from: string;
+  to: string;
+  onDependencyFailure: OnDependencyFailure;
+}
+
 /** What an app shows of itself on the dashboard, and what can be done there. */
 export interface AppView {
   sections: AppSection[];
@@ -127,8 +167,17 @@ export interface AppView {
 
 export type AppTone = "good" | "warn" | "bad";
 
-/** A text, a figure, or a moment in milliseconds since 1970, shown in the reader's zone. */
-export type AppValue = string | number | { at: number };
+/**
+ * A text, a figure, a moment in milliseconds since 1970 (shown in the reader's zone), a size, what
+ * is used of a limit, or a link: an address below the page's own, an http address or a magnet.
+ */
+export type AppValue =
+  | string
+  | number
+  | { at: number }
+  | { bytes: number }
+  | { used: number; limit: number }
+  | { href: string; text: string };
 
 export type AppSection =
   | {
@@ -136,20 +185,67 @@ export type AppSection =
       title: string;
       facts: { label: string; value: AppValue; tone?: AppTone }[];
     }
-  | { kind: "table"; title: string; columns: string[]; rows: AppValue[][] }
+  | {
+      kind: "table";
+      title: string;
+      columns: string[];
+      rows: AppValue[][];
+      /** The reader can sort by each column, and filter the rows. */
+      isSortable?: boolean;
+      /** What can be done with each row, in the order of the rows. */
+      rowActions?: AppRowAction[][];
+    }
   | {
       kind: "chart";
       title: string;
       unit?: string;
       series: { label: string; points: [timeMs: number, value: number][] }[];
-    };
+    }
+  /** An action of the view as a form on the page itself. */
+  | { kind: "form"; title: string; action: string }
+  | { kind: "timeline"; title: string; from: number; to: number; rows: AppTimeline[] };
+
+/** Times are milliseconds since 1970; what lies outside the section's range is not drawn. */
+export interface AppTimeline {
+  label: string;
+  /** What the row shows, in words. */
+  text: string;
+  spans: { from: number; to: number; text: string; tone?: AppTone }[];
+  marks: { at: number; text: string; tone?: AppTone }[];
+}
+
+/** One of the view's actions for a row: fields of these names are filled in, others are sent. */
+export interface AppRowAction {
+  action: string;
+  label: string;
+  values: Record<string, string>;
+}
+
+export interface AppField {
+  name: string;
+  label: string;
+  value?: string;
+  hint?: string;
+  /** Absent: any text. */
+  options?: { value: string; label: string }[];
+}
 
 export interface AppAction {
   name: string;
   title: string;
   /** Asked before it is done. */
   confirm?: string;
-  fields?: { name: string; label: string; value?: string }[];
+  fields?: AppField[];
+  /** On the button that does it. Default "Do it". */
+  verb?: string;
+  /** It is offered by rows or by a form, not above the page. */
+  isInPlace?: boolean;
+}
+
+/** What an action answers: a sentence, and what the page shows for this reader from now on. */
+export interface AppDone {
+  message: string;
+  show?: string;
 }
 
 export interface AppJson {

@@ -1,10 +1,9 @@
 export {
   aborted,
   BOUNDED_CALLS,
-  batchCheck,
   boundCalls,
   boundOf,
-  checkBatch,
+  checkOf,
   checkSignal,
   isBounded,
   optionsAt,
@@ -23,6 +22,7 @@ export type {
 export { checkCall } from "./calls/check-call.ts";
 export { callsOf, defineCalls } from "./calls/derive.ts";
 export { CALL_NAMES, CALL_TABLES, CALLS, type CallName, rowOf } from "./calls/index.ts";
+export { checkBatch } from "./calls/kinds.ts";
 export * from "./clock.ts";
 export type * from "./cluster.ts";
 export { counted } from "./count.ts";
@@ -48,6 +48,8 @@ export * from "./event.ts";
 export { EventQueue } from "./event-queue.ts";
 export { FakeClock } from "./fake-clock.ts";
 export { type Field, type Fields, fields, knownFields } from "./fields.ts";
+export * from "./flow.ts";
+export * from "./found.ts";
 export type * from "./gate.ts";
 export { groupName, groupsOf, queueOfGroup } from "./group.ts";
 export type * from "./http.ts";
@@ -66,7 +68,14 @@ export {
   unknownField,
 } from "./kinds.ts";
 export { parseLaneKey } from "./lane-key.ts";
-export { BATCH_MAX, CREDITS_MAX, PAGE_MAX, PARTITIONS_MAX, REPLICAS_MAX } from "./limits.ts";
+export {
+  BATCH_MAX,
+  CREDITS_MAX,
+  PAGE_MAX,
+  PARTITIONS_MAX,
+  REPLICAS_MAX,
+  STEP_VALUE_BYTES_MAX,
+} from "./limits.ts";
 export { missingPackage, needs } from "./needs.ts";
 export { checkSameCall, titleOf } from "./operation.ts";
 export * from "./options/index.ts";
@@ -74,6 +83,7 @@ export { allQueues, type PageStart, walkPages } from "./pages.ts";
 export { isPattern, isWithinPattern, matchesPattern } from "./pattern.ts";
 export type * from "./port.ts";
 export type * from "./queue.ts";
+export type * from "./schedule.ts";
 export type * from "./stats.ts";
 export { VERSION } from "./version.ts";
 export type * from "./why.ts";

@@ -1,4 +1,11 @@
-import type { DedupeMode, EndState, FairnessKey, JobSpec, JobState } from "@sluice/engine";
+import type {
+  DedupeMode,
+  EndState,
+  FairnessKey,
+  JobSpec,
+  JobState,
+  OnDependencyFailure,
+} from "@sluice/engine";
 import type { ErrorJson } from "./errors.ts";
 
 export type {
@@ -8,6 +15,7 @@ export type {
   GatePart,
   HistoryEntry,
   JobState,
+  LogLine,
   RetryPolicy,
 } from "@sluice/engine";
 
@@ -36,13 +44,25 @@ export function hasEnded(state: JobState): state is Exclude<EndState, "dead"> {
 const ENDED: ReadonlySet<JobState> = new Set(["finished", "failed", "cancelled", "expired"]);
 
 /** The options of a job as they travel: the engine's own form, and what the broker carries. */
-export interface JobFields extends Omit<JobSpec, "body" | "sizeBytes" | "policyGates" | "dedupe"> {
+export interface JobFields
+  extends Omit<
+    JobSpec,
+    "body" | "sizeBytes" | "policyGates" | "dedupe" | "schedule" | "dependencies" | "flow"
+  > {
+  /** Jobs that must have ended before this one is eligible. */
+  after?: readonly After[] | undefined;
   /** The mode is `pending` when none is given. */
   dedupe?: (Omit<Dedupe, "mode"> & { mode?: DedupeMode | undefined }) | undefined;
   headers?: Readonly<Record<string, string>> | undefined;
 }
 
 type Dedupe = NonNullable<JobSpec["dedupe"]>;
+
+/** A job that another one waits for, and what its failure does to that one; default `fail`. */
+export interface After {
+  id: string;
+  onDependencyFailure?: OnDependencyFailure | undefined;
+}
 
 export interface NewJob extends JobFields {
   payload: Uint8Array;
@@ -72,6 +92,8 @@ export interface LeasedJob {
   attempts: number;
   /** How often it was handed out, this time included; a redrive or retry by hand starts over. */
   deliveries: number;
+  /** It has recorded steps, or was suspended for one: `steps` has them. */
+  hasSteps?: true;
   tier: number;
   fairnessKey: FairnessKey;
   addedAt: number;
@@ -112,10 +134,87 @@ export interface Extend {
   leaseMs: number;
 }
 
+/** Lines about a job, of up to 1 KiB each; the newest 200 are kept with it. */
+export interface Logged {
+  lease: string;
+  lines: readonly string[];
+}
+
+/** One delivery of a job. */
+export interface AttemptInfo {
+  /** The count of the delivery. */
+  lease: number;
+  worker?: string;
+  startedAt: number;
+  /** Absent: it runs still. */
+  endedAt?: number;
+  /** How it was over: failed, expired, returned, finished, ... */
+  outcome?: string;
+  error?: string;
+}
+
 export interface Progress {
   lease: string;
   /** Anything that JSON can carry in 8 KiB. It is kept with the job, also over a restart. */
   progress: unknown;
+}
+
+export type StepKind = "run" | "sleep" | "wait";
+
+/** A step of a handler, by its name and how many of that name came before it in the same run. */
+export interface StepName {
+  name: string;
+  occurrence: number;
+}
+
+/** The result of a step that ran. */
+export interface StepResult extends StepName {
+  lease: string;
+  /** Anything that JSON can carry in 1 MiB; absent: the step has no result. */
+  value?: unknown;
+}
+
+/** What a leased job waits for, without a worker. */
+export interface Suspension extends StepName {
+  lease: string;
+  kind: StepKind;
+  /**
+   * How long it sleeps, waits for a signal at the longest, or until a step that failed is retried.
+   * Absent for a wait: without an end.
+   */
+  delayMs?: number | undefined;
+  /** Instead of a delay: a time on the wall clock. */
+  runAt?: number | undefined;
+  /** Gates that must let the job pass before the step runs, in addition to its own. */
+  gates?: readonly string[] | undefined;
+  /** What the job takes from all its gates for this step. */
+  cost?: number | undefined;
+  /** The step has failed: how often by now, and of what. */
+  failures?: number | undefined;
+  error?: string | undefined;
+}
+
+/** A step of a job as it is remembered. */
+export interface StepInfo extends StepName {
+  kind: StepKind;
+  /** When it was done, or failed last. */
+  at: number;
+  isDone: boolean;
+  /** Its result, or the value of the signal that it waited for; gone when the job has ended. */
+  value?: unknown;
+  /** No signal came in time. */
+  isLate?: true;
+  failures?: number;
+  error?: string;
+}
+
+export interface StepsInfo {
+  items: readonly StepInfo[];
+  cursor?: string;
+  /** What the job is suspended for, or the step whose gates a running job has passed. */
+  pending?: StepName & { kind: StepKind };
+  /** Signals that no step has taken. */
+  signals: readonly { name: string; at: number }[];
 }
 
 export interface JobInfo {
@@ -135,16 +234,22 @@ export interface JobInfo {
   /** When it falls due (delayed), its lease ends (running) or it ended. */
   at?: number;
   deadline?: number;
+  /** Blocked: how many of the jobs that it waits for have not ended. */
+  waitsFor?: number;
   /** The last error, and the stack that its worker told with it. */
   error?: string;
   stack?: string;
   /** In full: `orders/batch-7`. */
   group?: string;
   dedupe?: string;
+  /** The schedule that added it, and for which tick. */
+  schedule?: { name: string; tick: number };
   /** For a dead letter: the queue it came from, why and when it died, the attempts it had. */
   dead?: { origin: string; reason: string; attempts: number; at: number };
   worker?: string;
   progress?: unknown;
+  /** Steps that are done. */
+  steps?: number;
   headers: Readonly<Record<string, string>>;
   payload: Uint8Array;
   result?: Uint8Array;
@@ -160,6 +265,15 @@ export interface JobEnd {
   result?: Uint8Array;
   /** Of a job that a gate would have kept too long: the gate, for how long, what was allowed. */
   waited?: { gate: string; wait: number; maxWait: number };
+}
+
+/** Which run of a job this is. A job that is not kept any more has no generation. */
+export interface JobLife {
+  /** The random identity of the log that holds it. */
+  log: string;
+  /** How often it died, was redriven or was retried after its end. */
+  generation?: number;
+  isEnded: boolean;
 }
 
 export interface GroupInfo {

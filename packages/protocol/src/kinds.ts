@@ -23,8 +23,8 @@ export interface Kind<T = unknown, Given = T, Answer = T> {
   check?(field: string, value: unknown): void;
   /** Changes a part of `base`; absent: a value that is given replaces the whole. */
   merge?(field: string, value: unknown, base: T): T;
-  /** Reads it from a text, of an address or a command line; absent: a text, or JSON. */
-  fromText?(text: string): T;
+  /** What a text of an address or a command line gives; absent: a text, or JSON. */
+  fromText?(text: string): T | Given | string;
   /** The form in which the value is answered; absent: as it is. It can be given again. */
   answer?(value: T): Answer;
   /** Absent inside is `null` outside, where it says that a part is switched off. */
@@ -79,6 +79,7 @@ export function shown(value: unknown): string {
   if (typeof value === "function") return "a function";
   if (typeof value === "bigint") return `${value}n`;
   if (Array.isArray(value)) return "an array";
+  if (value instanceof Date) return Number.isNaN(+value) ? "an invalid Date" : value.toISOString();
   return typeof value === "object" && value !== null ? "an object" : String(value);
 }
 
@@ -119,6 +120,9 @@ export function integer(min: number, max: number): Kind<number> {
     return Number.isInteger(value) && (value as number) >= min && (value as number) <= max;
   });
 }
+
+/** One or more of something. */
+export const COUNT: Kind<number> = integer(1, Number.MAX_SAFE_INTEGER);
 
 export function checkInteger(field: string, value: unknown, min: number, max: number): void {
   integer(min, max).parse(field, value);

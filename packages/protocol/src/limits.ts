@@ -62,6 +62,15 @@ export const CAPACITY_BYTES_MAX = 2 ** 50;
 /** Finished jobs that are kept: they are rows like waiting ones. */
 export const RESULTS_JOBS_MAX = 10_000_000;
 
+/** Jobs that one may wait for: those of an add are looked up in well under a millisecond. */
+export const JOB_AFTER_MAX = 1000;
+
+/** The same in a flow, where they are looked up a thousand at a time. */
+export const FLOW_AFTER_MAX = 100_000;
+
+/** Jobs of a flow in one call; a larger one is opened, filled and sealed. */
+export const FLOW_JOBS_MAX = 10_000;
+
 /** A delay that grows faster than this reaches any maximum in one step. */
 export const FACTOR_MAX = 1000;
 
@@ -90,6 +99,12 @@ export const CONCURRENCY_MAX = 1_000_000;
 /** Handlers side by side in one worker, and jobs held ready: each holds its payload in memory. */
 export const HANDLERS_MAX = 100_000;
 
+/** A cron expression with lists in all fields, or the name of a time zone, is far shorter. */
+export const CRON_CHARS_MAX = 256;
+
+/** Times of one schedule: they are stored with it, and told again with each checkpoint. */
+export const SCHEDULE_TIMES_MAX = 1000;
+
 /** Rungs of a ladder: ten are usual. */
 export const LADDER_RUNGS_MAX = 32;
 
@@ -108,13 +123,17 @@ export const WIRE_VERSION = 1;
  */
 export const FRAME_BYTES_MAX = 24 * 1024 * 1024;
 
-/** A batch is cut into frames of about this size, unless one job alone is larger. */
-export const FRAME_BYTES_AIM = 2 * 1024 * 1024;
+/**
+ * Jobs on their way to a consumer are cut into messages of about this size, unless one alone is
+ * larger. It is less than what one read of a socket brings: a message that lies in one read is used
+ * where it is, and only those across two reads are copied. Of messages of 2 MiB all were.
+ */
+export const DELIVERY_BYTES_AIM = 32 * 1024;
 
 /** Frames of one turn of the event loop travel as one message up to about this size. */
 export const MESSAGE_BYTES_AIM = 256 * 1024;
 
-/** The key, the names and the numbers of a greeting; nobody is known yet who may send more. */
+/** The key, names and numbers of a greeting: an unknown client may not send more. */
 export const HELLO_BYTES_MAX = 8 * 1024;
 
 /** Levels of nested values in JSON: deeper ones could exhaust the stack of who writes them out. */
@@ -138,3 +157,10 @@ export const PARTITIONS_MAX = 240;
 
 /** Copies of a stream, JetStream's own bound. */
 export const REPLICAS_MAX = 5;
+
+/** Steps of one job, and bytes of the name of one. */
+export const STEPS_MAX = 1000;
+export const STEP_NAME_BYTES_MAX = 255;
+
+/** The result of a step, or the value of a signal, as JSON. */
+export const STEP_VALUE_BYTES_MAX = 1024 * 1024;

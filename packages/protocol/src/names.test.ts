@@ -15,7 +15,7 @@ test("a name has 1 to 255 characters of the allowed set", () => {
   }
 });
 
-test("a name is what the pattern of the documents says", () => {
+test("a name matches the documented pattern", () => {
   const text = fc.oneof(fc.string({ unit: "binary" }), fc.string({ unit: "grapheme-ascii" }));
   fc.assert(
     fc.property(text, (one) => assert.equal(isName(one), /^[A-Za-z0-9._:-]+$/.test(one))),
@@ -33,7 +33,7 @@ test("bytes are those of UTF-8", () => {
   assert.equal(byteLength("\ud800a\udc00"), 7);
 });
 
-test("a string fits up to its bytes, whatever its characters", () => {
+test("a string fits by its bytes, not by its characters", () => {
   assert.equal(fitsBytes("", 0), true);
   assert.equal(fitsBytes("a".repeat(9), 10), true);
   assert.equal(fitsBytes("a".repeat(10), 10), true);

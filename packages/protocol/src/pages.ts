@@ -9,7 +9,7 @@ export interface PageStart {
   cursor?: string;
 }
 
-/** Walks through a list page by page; the next page is asked for when the last one is used up. */
+/** Walks through a list page by page; requests the next page when the last one is used up. */
 export async function* walkPages<T>(
   ask: (from: PageStart) => Promise<Page<T>>,
 ): AsyncGenerator<T, undefined> {

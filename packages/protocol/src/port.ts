@@ -43,7 +43,7 @@ export interface Broker extends TableCalls {
 
 export type Deliver = (jobs: LeasedJob[]) => void;
 
-/** Somebody to whom jobs are delivered. */
+/** A receiver of jobs. */
 export interface Consumer {
   /** Lets `count` more jobs come. An acked job gives no credit back by itself. */
   addCredits(count: number): void;

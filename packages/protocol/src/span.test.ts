@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { span } from "./span.ts";
 
-test("a span is told in the largest unit of which there are two", () => {
+test("a span is written in the largest unit of which it has at least two", () => {
   const told: [number, string][] = [
     [0, "0 ms"],
     [1_999, "1999 ms"],

@@ -1,4 +1,4 @@
-import type { GateDecisions as EngineGateDecisions, TimeCounts } from "@sluice/engine";
+import type { GateDecisions as EngineGateDecisions, TickOutcome, TimeCounts } from "@sluice/engine";
 
 export type { TimeCounts } from "@sluice/engine";
 
@@ -21,8 +21,16 @@ export interface BrokerStats {
   queues: readonly QueueTimes[];
   /** For the gates that were asked for. */
   gates: readonly GateDecisions[];
+  schedules: ScheduleStats;
   /** In a cluster: partitions that did not answer, whose part is not in it. Absent: none. */
   missing?: readonly number[];
+}
+
+/** What schedules have done since the broker was opened. */
+export interface ScheduleStats {
+  count: number;
+  /** Ticks by what became of them; an outcome that did not occur is absent. */
+  ticks: Partial<Record<TickOutcome, number>>;
 }
 
 /** What a gate decided since it was last at rest, or the broker was opened. */
@@ -38,7 +46,7 @@ export interface QueueTimes {
   run: TimeCounts;
   /**
    * The job that was added first among those that wait, and when the first of those that are
-   * delayed is due; as of some seconds ago at most. Absent when there is none or nobody asked.
+   * delayed is due; at most some seconds old. Absent if there is none or the call did not ask.
    */
   oldest?: { id: string; addedAt: number };
   nextDueAt?: number;

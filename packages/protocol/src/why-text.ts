@@ -1,9 +1,18 @@
 import { counted } from "./count.ts";
 import { span } from "./span.ts";
 import type * as whys from "./why.ts";
-import type { Dead, WhyDelayed, WhyEnded, WhyFacts, WhyWaiting } from "./why.ts";
+import type {
+  Dead,
+  WhyBlocked,
+  WhyDelayed,
+  WhyEnded,
+  WhyFacts,
+  WhySuspended,
+  WhyWaiting,
+} from "./why.ts";
 
 type WhyGated = whys.WhyGated<string | number>;
+type WhyOrdered = whys.WhyOrdered<string | number>;
 
 /** Errors and reasons are cut to this many characters: the whole is in the data. */
 const QUOTED_CHARS = 200;
@@ -14,6 +23,8 @@ const QUOTED_CHARS = 200;
  */
 export function whyText(why: WhyFacts<string | number>, now: number): string {
   switch (why.state) {
+    case "blocked":
+      return blockedText(why, now);
     case "delayed":
       return delayedText(why, now);
     case "running":
@@ -21,6 +32,7 @@ export function whyText(why: WhyFacts<string | number>, now: number): string {
     case "dead":
       return deadText(why.dead, why.queue);
     case "waiting":
+      if (why.reason === "ordered") return orderedText(why);
       return why.reason === "gated" ? gatedText(why, now) : waitingText(why);
     default:
       return endedText(why);
@@ -41,7 +53,19 @@ function lastError(error: string | undefined): string | undefined {
   return error === undefined ? undefined : `Last error: ${quote(error)}`;
 }
 
-function delayedText(why: WhyDelayed, now: number): string {
+function suspendedText({ cause, step, until, error }: WhySuspended, now: number): string {
+  const left = until === undefined ? undefined : span(until - now);
+  if (cause === "sleep") return `It sleeps for another ${left}.`;
+  if (cause === "signal") {
+    const most = left === undefined ? "without an end" : `for another ${left} at the longest`;
+    const how = `Send it with "sluice signal ID ${step}".`;
+    return `It waits for the signal ${JSON.stringify(step)}, ${most}. ${how}`;
+  }
+  return sentences(`Step ${JSON.stringify(step)} runs again in ${left}.`, lastError(error));
+}
+
+function delayedText(why: WhyDelayed | WhySuspended, now: number): string {
+  if ("step" in why) return suspendedText(why, now);
   const left = span(why.until - now);
   const { attempt = 0, attempts = 0, cause, error, queue, dead } = why;
   const next = dead === undefined ? `Attempt ${attempt + 1} of ${attempts}` : "The next attempt";
@@ -62,6 +86,19 @@ function delayedText(why: WhyDelayed, now: number): string {
   }
 }
 
+function blockedText(why: WhyBlocked<string | number>, now: number): string {
+  const { flow, for: one, open, until } = why;
+  const seal =
+    flow === undefined
+      ? undefined
+      : `Its flow is not sealed; it is cancelled in ${span((until ?? now) - now)} unless it is.`;
+  if (open === 0 && seal !== undefined) return seal;
+  if (one === undefined) return sentences(seal, `It waits for ${counted(open, "job")}.`);
+  const where = one.queue === undefined ? "" : ` of queue ${one.queue}, which is ${one.state}`;
+  const more = open > 1 ? `, and for ${counted(open - 1, "other job")}` : "";
+  return sentences(seal, `It waits for job ${one.id}${where}${more}.`);
+}
+
 function deadText({ origin, attempts, reason, error, isOriginGone }: Dead, queue: string): string {
   const isUsedUp = reason === "attempts used up";
   const failed = isUsedUp
@@ -70,6 +107,11 @@ function deadText({ origin, attempts, reason, error, isOriginGone }: Dead, queue
   const again = `Run it again with "sluice job retry ID" or "sluice redrive ${queue}".`;
   const gone = isOriginGone && `That queue was deleted: make it with "sluice queue set ${origin}".`;
   return sentences(`It is a dead letter: ${failed}.`, gone, again, lastError(error));
+}
+
+function orderedText({ ahead, place }: WhyOrdered): string {
+  const more = place > 1 ? `It is number ${place} of those that wait.` : undefined;
+  return sentences(`Its lane is ordered: job ${ahead} must end first.`, more);
 }
 
 function waitingText(why: WhyWaiting): string {

@@ -96,7 +96,9 @@ export class BrokerAccess {
   ready(): Broker {
     if (this.#broker !== undefined) return this.#broker;
     if (this.#failure !== undefined) throw this.#failure;
-    throw new SluiceError("RECOVERING", "the log is being read", { retryAfterMs: 1_000 });
+    throw new SluiceError("RECOVERING", "the broker is still reading its log; try again shortly", {
+      retryAfterMs: 1_000,
+    });
   }
 
   async readiness(): Promise<Readiness> {
@@ -116,7 +118,7 @@ export class BrokerAccess {
   keys(): KeyRing {
     this.ready();
     if (this.#ring !== undefined) return this.#ring;
-    throw new SluiceError("CONFLICT", "this server asks for no keys: start it with keys first");
+    throw new SluiceError("CONFLICT", "this server does not use API keys; start it with --keys");
   }
 
   /** The keys, once the broker is open. */

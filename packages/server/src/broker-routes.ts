@@ -6,6 +6,7 @@ import type { ClusterDoor } from "./cluster-door.ts";
 import { healthRoutes } from "./health.ts";
 import { keepHistory } from "./history/keep-history.ts";
 import { readBroker } from "./metrics/broker-metrics.ts";
+import { readCluster } from "./metrics/cluster-metrics.ts";
 import { metricRoutes, newRegistry } from "./metrics/metrics.ts";
 import { Readings } from "./metrics/reading.ts";
 import { describe } from "./openapi.ts";
@@ -17,6 +18,7 @@ import type { RouteContext } from "./routes/context.ts";
 import { dashboardRoutes } from "./routes/dashboard.ts";
 import { endRoutes } from "./routes/ends.ts";
 import { eventRoutes } from "./routes/events.ts";
+import { flowGraphRoutes, flowRoutes } from "./routes/flows.ts";
 import { heldRoutes } from "./routes/held.ts";
 import { jobRoutes } from "./routes/jobs.ts";
 import { keyRoutes } from "./routes/keys.ts";
@@ -26,6 +28,7 @@ import { pulseRoutes } from "./routes/pulse.ts";
 import { queueRoutes } from "./routes/queues.ts";
 import { sessionRoutes } from "./routes/session.ts";
 import { storeRoutes } from "./routes/stores.ts";
+import { workerRoutes } from "./routes/workers.ts";
 import type { TlsOptions } from "./shell/listener.ts";
 import type { Shell } from "./shell/shell.ts";
 
@@ -41,6 +44,8 @@ const ROUTES = [
   callRoutes,
   queueRoutes,
   addRoutes,
+  flowRoutes,
+  flowGraphRoutes,
   jobRoutes,
   endRoutes,
   leaseRoutes,
@@ -48,6 +53,7 @@ const ROUTES = [
   storeRoutes,
   keyRoutes,
   eventRoutes,
+  workerRoutes,
 ];
 
 /** Adds all routes of a broker to a server, the dashboard and its files included. */
@@ -86,9 +92,9 @@ export async function brokerRoutes(
   const readings = new Readings(registry);
   metricRoutes(app, registry, async () => {
     readings.clear();
-    const missing = await readBroker(access.ready(), readings);
-    if (cluster === undefined) return;
-    const help = "Partitions that did not answer, and are in no other figure";
-    readings.gauge("sluice_cluster_partitions_missing", help, missing);
+    if (cluster === undefined) return readBroker(access.ready(), readings);
+    readCluster(cluster.status(), readings);
+    const all = access.ready();
+    await readBroker(cluster.ownBroker() ?? all, readings);
   });
 }

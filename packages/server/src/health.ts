@@ -48,15 +48,18 @@ export function recovering(progress: RecoveryProgress | undefined): Readiness {
 export interface OwnPart {
   /** Why it cannot do its part. */
   readonly trouble?: string | undefined;
+  /** What is about to keep it from its part; it is ready all the same. */
+  readonly warning?: string | undefined;
   /** The brokers of the partitions that it serves. */
   readonly brokers: readonly Broker[];
 }
 
 /** A node is ready when it is in its cluster and its own partitions are; others have their own. */
-export async function nodeReadiness({ trouble, brokers }: OwnPart): Promise<Readiness> {
+export async function nodeReadiness({ trouble, warning, brokers }: OwnPart): Promise<Readiness> {
   if (trouble !== undefined) return { isReady: false, text: trouble };
   const all = await Promise.all(brokers.map(brokerReadiness));
-  return all.find(({ isReady }) => !isReady) ?? READY;
+  const ready = warning === undefined ? READY : { isReady: true, text: `ready, but ${warning}` };
+  return all.find(({ isReady }) => !isReady) ?? ready;
 }
 
 /** A broker is ready when its log takes what it is given and its work gets done. */

@@ -53,7 +53,7 @@ test("whatever request comes is answered: no crash, no 500, no long stall", asyn
   assert.equal(({} as { a?: unknown }).a, undefined);
 });
 
-test("whatever bytes come, the server goes on", async (t) => {
+test("the server keeps running whatever bytes it receives", async (t) => {
   const { server } = await start(t, {
     limits: { headersTimeout: 2_000, requestTimeout: 2_000 },
   });

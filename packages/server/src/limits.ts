@@ -138,6 +138,9 @@ export const CLOSE_TIMEOUT_MS = 10_000;
 export const ACTION_FIELDS_MAX = 32;
 export const ACTION_VALUE_CHARS_MAX = 64 * 1024;
 
+/** What an app's page is asked to show: an id of the app's own. */
+export const APP_SHOW_CHARS_MAX = 200;
+
 /** One point of a queue's history in 5 s, for half an hour: 24 bytes a point, 8.6 kB a queue. */
 export const HISTORY_EVERY_MS = 5_000;
 export const HISTORY_POINTS = 360;
@@ -149,6 +152,12 @@ export const HISTORY_QUEUES_MAX = 2_000;
 export const OVERVIEW_PAGE_MAX = 100;
 export const SPARK_POINTS = 36;
 
+/** Workers of all queues in one answer: a search finds the others. */
+export const WORKERS_MAX = 500;
+
+/** Jobs of a drawn flow: more are no picture, and each of them is two questions to the broker. */
+export const FLOW_GRAPH_JOBS_MAX = 300;
+
 /**
  * Gates named for a queue that does not move, and how long all gates may be looked through for
  * one page; of further queues only the gate of the oldest job is named.
@@ -159,6 +168,9 @@ export const GATED_LOOK_MS_MAX = 50;
 /** A reader of the pulse hears of changes this often at most, and that all is well this often. */
 export const PULSE_MS = 1_000;
 export const PULSE_QUIET_MS = 5_000;
+
+/** While a connection of a user of another server is open, that server is asked this often. */
+export const USER_ASKED_MS = 5_000;
 
 /** Names of changed queues that a pulse carries: a page shows no more. */
 export const PULSE_QUEUES_MAX = 200;
@@ -237,7 +249,7 @@ export interface SessionBounds {
   /** Requests that are read and not answered: above it nothing more is read. */
   readonly requestsBytesMax: number;
   readonly requestsMax: number;
-  /** Polls, readers and those who wait for the end of a job. */
+  /** Polls, readers and calls that wait for the end of a job. */
   readonly waitingMax: number;
   readonly consumersMax: number;
 }
@@ -269,5 +281,12 @@ export const RETURNED_AT_ONCE = 1000;
 /** Leases noted for a session before those that ran out are looked for. */
 export const HELD_FIRST_LOOK = 10_000;
 
+/** Steps of a search among a session's leases: 5 ns each, and what a lease in order adds. */
+export const SEARCH_STEPS_MAX = 100_000;
+export const SEARCH_STEPS_EARNED = 8;
+
 /** Events that travel together. */
 export const EVENTS_AT_ONCE = 256;
+
+/** Longer operation ids are hashed: a broker takes 255 characters, and stores each of them. */
+export const OWN_ID_CHARS_MAX = 100;

@@ -27,11 +27,15 @@ const cluster: ClusterDoor = {
   keys: { changed: async () => {}, onChange: () => {}, isFirst: async () => true },
   accept: () => {},
   own: () => ({ brokers: [] }),
+  ownBroker: () => undefined,
+  storageUsed: () => 0.5,
   status: () => ({
     name: "sluice",
     self: "a",
     version: "a.1",
+    isHearing: true,
     partitionCount: 1,
+    storageUsed: 0.5,
     nodes: [
       {
         id: "a",
@@ -94,6 +98,7 @@ async function askJobs(ask: Ask): Promise<void> {
   await ask("GET /v1/queues/q/jobs?search=acme&worker=none", undefined, 200);
   await ask("GET /v1/queues/q/jobs?limit=0", undefined, 400);
   await ask(`GET /v1/jobs/${id}`, undefined, 200);
+  assert.equal((await ask(`GET /v1/jobs/${id}/flow`, undefined, 200)).nodes.length, 1);
   assert.equal((await ask("GET /v1/groups/q/grp/end?wait=1ms", undefined, 200)).ended, false);
   assert.deepEqual(await ask(`GET /v1/jobs/${id}/end?wait=1`, undefined, 200), {
     ended: false,
@@ -114,6 +119,7 @@ async function askJobs(ask: Ask): Promise<void> {
 async function askWork(ask: Ask): Promise<void> {
   const leased = await ask("POST /v1/queues/q/lease", { max: 5, worker: "w" }, 200);
   assert.equal(leased.jobs.length, 2);
+  assert.equal((await ask("GET /v1/workers?search=w", undefined, 200)).total, 1);
   const [first, again] = leased.jobs;
   await ask("POST /v1/progress", { items: [{ lease: first.lease, progress: { done: 1 } }] }, 200);
   await ask("GET /v1/queues/q/jobs?state=running", undefined, 200);

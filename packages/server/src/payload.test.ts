@@ -32,7 +32,7 @@ test("a look at how bytes begin is text where they are text", () => {
   assert.deepEqual(startOf("result", binary, 3), { resultStartBase64: "/wAB" });
 });
 
-test("whoever asks for bytes gets bytes, JSON or not", () => {
+test("returns bytes when bytes are asked for, whether JSON or not", () => {
   const bytes = toBytes("payload", { payload: { a: 1 } })!;
   const shown = fromBytes("payload", bytes, "base64").payloadBase64 as string;
   assert.equal(Buffer.from(shown, "base64").toString(), '{"a":1}');

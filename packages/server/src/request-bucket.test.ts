@@ -22,7 +22,7 @@ test("a batch is taken as a whole and paid for before the next", () => {
   assert.equal(bucket.take(1), 0);
 });
 
-test("whoever is refused pays nothing", () => {
+test("a refused request takes nothing from the bucket", () => {
   let now = 0;
   const bucket = new RequestBucket(1, () => now);
   assert.equal(bucket.take(1), 0);

@@ -72,12 +72,35 @@ test("an app with keys asks for one, but for what it says is public", async (t) 
   assert.equal((await call(app.address, "GET /readyz")).status, 200);
 });
 
+test("callers with keys of the app's own are named to its routes", async (t) => {
+  const app = await serveApp({
+    title: "Demo",
+    log: "silent",
+    keys: [KEY],
+    callers: (key) => (key === "alice's key" ? "alice" : undefined),
+    pages: [page],
+    routes: (http) => {
+      http.get("/who", ({ principal }) => ({ who: principal.id }));
+    },
+  });
+  t.after(() => app.close());
+  const as = (key: string, line: string) =>
+    call(app.address, line, { headers: { "x-api-key": key } });
+  assert.deepEqual((await as("alice's key", "GET /who")).body, { who: "alice" });
+  assert.deepEqual((await as(KEY, "GET /who")).body, { who: "operator" });
+  assert.equal((await as("another key", "GET /who")).status, 401);
+  for (const line of ["GET /metrics", "GET /v1/apps"]) {
+    assert.equal((await as("alice's key", line)).status, 403, line);
+  }
+});
+
 test("a public address needs keys, and a key must be long", async () => {
   const refused = (options: object) =>
     assert.rejects(serveApp({ title: "Demo", log: "silent", ...options }), { code: "INVALID" });
   await refused({ host: "0.0.0.0" });
   await refused({ keys: ["short"] });
   await refused({ port: 70_000 });
+  await refused({ bogus: 1 });
   await refused({ limits: { bodyBytesMax: 1e9 } });
   await refused({ limits: { bodyByteMax: 1 } });
   await refused({ limits: { connectionsMax: -1 } });

@@ -14,7 +14,7 @@ import { dashboardRoutes } from "./routes/dashboard.ts";
 import { pulseRoutes } from "./routes/pulse.ts";
 import { sessionRoutes } from "./routes/session.ts";
 import { listen, type Running } from "./running.ts";
-import { checkAddress, type ShellOptions } from "./shell/options.ts";
+import { checkAddress, checkKnown, type ShellOptions } from "./shell/options.ts";
 import { newShell } from "./shell/shell.ts";
 
 export type HttpApp = FastifyInstance;
@@ -32,6 +32,12 @@ export interface ServeAppOptions extends ShellOptions {
   description?: string | undefined;
   /** Callers with one of these keys have full access; absent: no key is needed. */
   keys?: readonly string[] | undefined;
+  /**
+   * Who shows a key that is not among `keys`: the answer is `request.principal.id` in the app's own
+   * routes, which decide what such a caller may do; undefined refuses it. Metrics and pages are for
+   * holders of `keys` alone.
+   */
+  callers?: ((key: string) => string | undefined) | undefined;
   /** Absent: ready as soon as it listens. */
   health?: (() => Readiness | Promise<Readiness>) | undefined;
   /** A route with `config: { isPublic: true }` asks for no key. */
@@ -42,13 +48,27 @@ export interface RunningApp extends Running {
   readonly registry: Registry;
 }
 
+const OWN: Readonly<Record<Exclude<keyof ServeAppOptions, keyof ShellOptions>, true>> = {
+  title: true,
+  description: true,
+  keys: true,
+  callers: true,
+  health: true,
+  routes: true,
+};
+
 export async function serveApp(options: ServeAppOptions): Promise<RunningApp> {
+  checkKnown("serveApp", options, OWN);
   const { title, description = title, keys, health, routes, pages = [] } = options;
   const fixed = keys === undefined ? undefined : new FixedKeys(keys);
   checkAddress(options, fixed !== undefined);
   const shell = newShell(options, {
     hasKeys: fixed !== undefined,
-    verify: (key) => fixed?.verify(key) ?? ANYONE,
+    verify: (key) => {
+      if (fixed === undefined) return ANYONE;
+      const id = key === undefined || fixed.has(key) ? undefined : options.callers?.(key);
+      return id === undefined ? fixed.verify(key) : { id, grants: () => [], charge: () => {} };
+    },
   });
   const { app, log, clock, closing } = shell;
   const registry = newRegistry(app);

@@ -19,7 +19,7 @@ import { type ServerKeys, serverKeys } from "./keys/server-keys.ts";
 import { ROOT_KEY_CHARS_MIN } from "./limits.ts";
 import { listen, type Running } from "./running.ts";
 import { countApart } from "./shell/listener.ts";
-import { checkAddress, type ShellOptions } from "./shell/options.ts";
+import { checkAddress, checkKnown, type ShellOptions } from "./shell/options.ts";
 import { isLoopback } from "./shell/origin.ts";
 import { newShell, type Shell } from "./shell/shell.ts";
 import { type StreamOptions, serveStream } from "./stream/serve-stream.ts";
@@ -59,7 +59,18 @@ export interface RunningServer extends Running {
   readonly stream: StreamDoor;
 }
 
+const OWN: Readonly<Record<Exclude<keyof ServeOptions, keyof ShellOptions>, true>> = {
+  broker: true,
+  recovery: true,
+  keys: true,
+  resume: true,
+  cluster: true,
+  warnings: true,
+  routes: true,
+};
+
 export async function serve(options: ServeOptions): Promise<RunningServer> {
+  checkKnown("serve", options, OWN);
   const rootKey = typeof options.keys === "object" ? options.keys.rootKey : undefined;
   if (rootKey !== undefined && rootKey.length < ROOT_KEY_CHARS_MIN) {
     const message = `keys.rootKey must have ${ROOT_KEY_CHARS_MIN} characters at least`;
@@ -106,13 +117,15 @@ function partitionStreams(
   if (cluster === undefined) return undefined;
   let secret: Sealed | undefined;
   cluster.secret.then((text) => (secret = seal(text))).catch(() => {});
-  return (partition, socket, request) =>
-    cluster.accept(partition, socket, (apiKey, port) => {
+  return (partition, socket, request) => {
+    const admit: Parameters<ClusterDoor["accept"]>[2] = (apiKey, port) => {
       // What a node passes on was counted where it came in.
       if (apiKey !== undefined && opens(secret, apiKey)) return { broker: port, isNode: true };
       const principal = verify(apiKey, request.socket.remoteAddress ?? "");
       return { broker: access.guarded(principal, port), isNode: false };
-    });
+    };
+    cluster.accept(partition, socket, admit, /[?&]relay=1\b/.test(request.url ?? ""));
+  };
 }
 
 function warnOfPlainText({ log }: Shell, { host, tls }: ServeOptions, hasKeys: boolean): void {

@@ -1,4 +1,4 @@
-// What the clients of one world were told, and whether it fits together.
+// The answers that the clients of one world got, and whether they are consistent.
 
 import type { Added, LeasedJob, Outcome, QueueStats, SluiceError } from "@sluice/protocol";
 import { JobHistory } from "@sluice/protocol/conformance";

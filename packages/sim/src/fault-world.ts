@@ -6,12 +6,12 @@ import { SimClock } from "./sim-clock.ts";
 import type { Counts, WorldEnd } from "./world-end.ts";
 
 export const START = 1_700_000_000_000;
-// A call is given so many steps to be answered.
+// A call must be answered within this many steps.
 const STEPS_MAX = 2_000;
 
 export class Passing {
   readonly #clock: SimClock;
-  // Turns of the event loop in which what needs no time comes through.
+  // Turns of the event loop within which everything that needs no time completes.
   readonly #turns: number;
   readonly #stepMs: number;
 

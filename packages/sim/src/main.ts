@@ -5,6 +5,7 @@
 //   streams  clients and a server over connections that are cut
 //   cluster  partitions that move
 //   shared   gates that partitions share
+//   steps    handlers in steps whose broker and workers die
 //
 //   --seed N             one world; `worlds` and `faults` print all that happens in it
 //   --count N --start N  so many worlds from there on, with what broke (default 100 from 1)
@@ -14,6 +15,7 @@ import { parseArgs } from "node:util";
 import { runBrokerWorld } from "./broker-faults/world.ts";
 import { runClusterWorld } from "./cluster-faults/world.ts";
 import { runSharedGates } from "./shared-gates/world.ts";
+import { runSteps } from "./steps/world.ts";
 import { runStreamWorld } from "./stream-faults/world.ts";
 import { inThreads } from "./threads.ts";
 import { type Counts, type RunWorld, sum, tell } from "./world-end.ts";
@@ -43,6 +45,7 @@ const WORLDS: Readonly<Record<string, RunWorld>> = {
   streams: (seed) => runStreamWorld({ seed, crashes: true, away: seed % 2 === 0 }),
   cluster: (seed) => runClusterWorld(seed),
   shared: (seed) => runSharedGates(seed),
+  steps: (seed) => runSteps(seed),
 };
 
 const [name = ""] = positionals;

@@ -1,28 +1,17 @@
-// A package with a bug: a copy of its sources with one piece of text replaced. The packages
-// themselves have no switch for bugs and never get one.
+// A package with a bug: its modules loaded once more, one of them with a piece of text replaced.
+// The packages themselves have no switch for bugs and never get one.
 
 import assert from "node:assert/strict";
-import {
-  cpSync,
-  globSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { registerHooks, stripTypeScriptTypes } from "node:module";
 import { test } from "node:test";
-import { fileURLToPath, pathToFileURL } from "node:url";
 
 export interface PlantedBug {
   // The seed at which the search for it begins: one that has found it before. Default 1.
   readonly seed?: number;
   // The package that has it, when that is not the one to be loaded but one below it.
   readonly in?: string;
-  // The name of the file, in whatever folder of the package it is.
+  // Its path from the sources, or its name where no other file has it.
   readonly file: string;
   // This piece of text becomes `put`. Where the file has it more than once, it is the first one
   // after `within`.
@@ -55,48 +44,63 @@ export function findPlanted<Module, Bug extends PlantedBug>(
   }
 }
 
+// What the modules of one planting have in their addresses, and what is known of each.
+const MARK = "?planted=";
+const plantings: { readonly folders: readonly string[]; readonly file: string; text: string }[] =
+  [];
+// Modules without a bug are the same for all plantings.
+const plainTexts = new Map<string, string>();
+
 async function plant<Module>(
   { name, entry = "index.ts" }: Planting,
   bug: PlantedBug,
 ): Promise<Module> {
-  const folder = mkdtempSync(join(tmpdir(), "sluice-planted-"));
-  try {
-    const target = bug.in ?? name;
-    copyPackage(name, join(folder, name), name === target ? {} : { [target]: folder });
-    if (name !== target) copyPackage(target, join(folder, target), {});
-    const file = fileOf(join(folder, target, "src"), bug.file);
-    writeFileSync(file, replaceOnce(readFileSync(file, "utf8"), bug));
-    return await import(pathToFileURL(join(folder, name, "src", entry)).href);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  if (plantings.length === 0) registerHooks({ resolve, load });
+  const from = sourcesOf(name);
+  const folder = bug.in === undefined ? from : sourcesOf(bug.in);
+  const file = new URL(fileOf(new URL(folder), bug.file), folder);
+  const text = stripTypeScriptTypes(replaceOnce(readFileSync(file, "utf8"), bug));
+  const number = plantings.push({ folders: [from, folder], file: file.href, text });
+  return import(`${from}${entry}${MARK}${number}`);
 }
 
-// `copies` says in which folder those of its packages are that are not the real ones.
-function copyPackage(name: string, to: string, copies: Readonly<Record<string, string>>): void {
-  const from = packageOf(name);
-  cpSync(join(from, "src"), join(to, "src"), {
-    recursive: true,
-    filter: (path) => !path.endsWith(".test.ts"),
-  });
-  cpSync(join(from, "package.json"), join(to, "package.json"));
-  const manifest = JSON.parse(readFileSync(join(from, "package.json"), "utf8"));
-  for (const used of Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })) {
-    if (!used.startsWith("@sluice/")) continue;
-    const link = join(to, "node_modules", used);
-    mkdirSync(dirname(link), { recursive: true });
-    symlinkSync(used in copies ? join(copies[used]!, used) : packageOf(used), link);
-  }
+type Hooks = Parameters<typeof registerHooks>[0];
+
+// A module of a planting imports those of its packages that belong to the same planting.
+const resolve: Hooks["resolve"] = (specifier, context, next) => {
+  const found = next(specifier, context);
+  const [, number] = (context.parentURL ?? "").split(MARK);
+  const isPart = plantings[Number(number) - 1]?.folders.some((one) => found.url.startsWith(one));
+  return isPart === true ? { ...found, url: `${found.url}${MARK}${number}` } : found;
+};
+
+const load: Hooks["load"] = (url, context, next) => {
+  const [file, number] = url.split(MARK) as [string, string?];
+  const planting = plantings[Number(number) - 1];
+  if (planting === undefined) return next(url, context);
+  const source = planting.file === file ? planting.text : plainText(file);
+  return { format: "module", source, shortCircuit: true };
+};
+
+function plainText(file: string): string {
+  const known = plainTexts.get(file);
+  if (known !== undefined) return known;
+  const text = stripTypeScriptTypes(readFileSync(new URL(file), "utf8"));
+  plainTexts.set(file, text);
+  return text;
 }
 
-function packageOf(name: string): string {
-  return dirname(dirname(fileURLToPath(import.meta.resolve(name))));
-}
-
-function fileOf(folder: string, name: string): string {
+// A path from the folder, or a name that one file has in whatever folder.
+function fileOf(folder: URL, name: string): string {
+  if (existsSync(new URL(name, folder))) return name;
   const found = globSync(`**/${name}`, { cwd: folder });
   assert.equal(found.length, 1, `${found.length} files are called ${name}`);
-  return join(folder, found[0]!);
+  return found[0]!;
+}
+
+// The folder of a package's sources, as an address.
+function sourcesOf(name: string): string {
+  return new URL(".", import.meta.resolve(name)).href;
 }
 
 function replaceOnce(text: string, { file, within, find, put }: PlantedBug): string {

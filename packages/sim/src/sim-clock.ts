@@ -1,4 +1,5 @@
-// Time that passes when the driver says so. The clock on the wall may step, this one never does.
+// Time that passes only when the driver advances it. The wall clock may step; this clock never
+// does.
 
 import type { Clock, Timer } from "@sluice/protocol";
 

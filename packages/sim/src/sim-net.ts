@@ -1,11 +1,11 @@
-// A network of sockets that a seed makes slow, cuts, and leaves half open: one end may hear of the
-// end of a connection long after the other. What was sent arrives in order, up to the cut.
+// A network of sockets that a seed makes slow, cuts, and leaves half open: one end may see the
+// connection close long after the other. What was sent arrives in order, up to the cut.
 
 import { type Clock, SluiceError } from "@sluice/protocol";
 import type { Socket } from "@sluice/protocol/wire";
 import type { Random } from "./random.ts";
 
-// Both ends must hear of a cut in the end, as heartbeats see to in the real world.
+// Both ends see a cut after this time at the latest. In the real world heartbeats ensure that.
 const UNHEARD_MS_MAX = 6000;
 
 class SimSocket implements Socket {
@@ -50,7 +50,7 @@ class Wire {
   readonly server: SimSocket;
   readonly #clock: Clock;
   readonly #random: Random;
-  // When the last message of each direction arrives: the next one comes no sooner.
+  // When the last message of each direction arrives. The next one arrives no sooner.
   readonly #arrival = { toServer: 0, toClient: 0 };
   #cutAt = Number.POSITIVE_INFINITY;
 
@@ -72,7 +72,7 @@ class Wire {
     });
   }
 
-  // Nothing arrives any more; each end hears of it in its own time.
+  // Nothing arrives any more. Each end sees the cut after its own delay.
   cut(): void {
     if (this.#cutAt <= this.#clock.now()) return;
     this.#cutAt = this.#clock.now();

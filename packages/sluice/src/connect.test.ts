@@ -60,7 +60,7 @@ test("a wrong key, and none, are refused with UNAUTHORIZED", async (t) => {
   await assert.rejects(Sluice.connect(url, { apiKey: "wrong" }), { code: "UNAUTHORIZED" });
 });
 
-test("who cannot be reached, and who is somebody else, is told in words", async () => {
+test("the error says whether nothing listens or the server is not Sluice", async () => {
   const other = createServer((_, response) => response.writeHead(404).end());
   other.listen(0, "127.0.0.1");
   await once(other, "listening");
@@ -72,7 +72,7 @@ test("who cannot be reached, and who is somebody else, is told in words", async 
   await assert.rejects(Sluice.connect(url), { code: "DISCONNECTED", message: /nothing listens/ });
 });
 
-test("options that nobody knows are refused", async () => {
+test("unknown options are refused", async () => {
   const options = { key: "x" } as object;
   await assert.rejects(Sluice.connect("http://localhost:1", options), { code: "INVALID" });
 });

@@ -1,6 +1,6 @@
 /** A broker in this process, on the log that the options name. */
 import { openBroker } from "@sluice/broker";
-import { FileLog, type Log, MemoryLog } from "@sluice/log";
+import { type Log, openLog } from "@sluice/log";
 import type { Broker, OpenOptions, SluiceError } from "@sluice/protocol";
 import { RecoveryBar } from "./recovery-bar.ts";
 
@@ -11,15 +11,10 @@ export interface Embedded {
 }
 
 export async function openEmbedded(options: OpenOptions): Promise<Embedded> {
-  const log = await openLog(options);
+  const log = await openLog(options, { onWarning: (text) => process.emitWarning(text) });
   // Not only a write may fail: what is read back may be damaged, and then the broker stops too.
   const { promise: failed, resolve: onFailure } = Promise.withResolvers<SluiceError>();
   return { port: await recover(log, options, onFailure), failed };
-}
-
-async function openLog({ dir, durability = "fsync" }: OpenOptions): Promise<Log> {
-  if (durability === "memory") return new MemoryLog();
-  return FileLog.open({ dir: dir as string, durability });
 }
 
 async function recover(
@@ -27,7 +22,7 @@ async function recover(
   options: OpenOptions,
   onFailure: (error: SluiceError) => void,
 ): Promise<Broker> {
-  const { dir: _dir, durability: _durability, ...rest } = options;
+  const { dir: _dir, log: _log, durability: _durability, ...rest } = options;
   const bar = new RecoveryBar(process.stderr);
   try {
     const onProgress = bar.show.bind(bar);

@@ -2,9 +2,13 @@
 export type { LimitSettings } from "@sluice/protocol";
 export {
   type AppAction,
+  type AppDone,
+  type AppField,
   type AppPage,
   type AppParts,
+  type AppRowAction,
   type AppSection,
+  type AppTimeline,
   type AppTone,
   type AppValue,
   type AppView,

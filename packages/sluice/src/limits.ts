@@ -7,3 +7,21 @@ export const STRANGERS_PORTS: readonly number[] = [80, 443];
 /** Sockets kept for the next call to the same host, and for how long: servers close them soon. */
 export const IDLE_SOCKETS_MAX = 64;
 export const IDLE_SOCKET_MS = 5_000;
+
+/** Webhooks on their way at once, in all and to one host: a slow receiver must not take all. */
+export const WEBHOOKS_AT_ONCE = 16;
+export const WEBHOOKS_PER_HOST = 4;
+
+/** About a day and a half of attempts: a receiver may be away for a night. */
+export const WEBHOOK_RETRY = { attempts: 15, min: "5s", max: "6h", factor: 2.5 } as const;
+
+/** Webhooks that were given up are kept this long for a person to look at. */
+export const WEBHOOK_RETENTION = "7d";
+
+export const WEBHOOK_URL_CHARS_MAX = 2_048;
+
+/** Only the status of an answer is of interest. */
+export const WEBHOOK_ANSWER_BYTES_MAX = 64 * 1024;
+
+/** How old a webhook may be for its receiver. */
+export const WEBHOOK_TOLERANCE_MS = 5 * 60_000;

@@ -21,7 +21,7 @@ test("a terminal sees one line per percent, and none in the end", () => {
   assert.match(screen.lines[2] ?? "", /^\r/);
 });
 
-test("nothing is drawn where nobody looks", () => {
+test("draws nothing if the output is not a terminal", () => {
   const screen = terminal(false);
   const bar = new RecoveryBar(screen);
   bar.show({ doneBytes: 5, totalBytes: TOTAL });

@@ -70,7 +70,7 @@ test("a policy is kept with its queue, functions stay with the handle", async (t
   assert.deepEqual([queue, dead?.attempts], ["mail.dlq", 1]);
 });
 
-test("a directory that somebody holds is refused, and free after the close", async (t) => {
+test("a directory in use is refused, and is free after the close", async (t) => {
   const dir = folder(t);
   const first = await Sluice.open({ dir });
   await assert.rejects(Sluice.open({ dir }), { code: "LOG_LOCKED" });
@@ -117,7 +117,7 @@ test("limits reach the broker", async () => {
   await assert.rejects(mail.add("123456789"), { code: "PAYLOAD_TOO_LARGE" });
 });
 
-test("draining lets a log on disk finish too, while time stands still", async (t) => {
+test("draining lets a log on disk finish too, while the clock does not move", async (t) => {
   const clock = new FakeClock();
   await using sluice = await Sluice.open({ dir: folder(t), clock });
   const mail = await sluice.queue<number>("mail");
@@ -176,7 +176,7 @@ test("a year of a daily job runs in a moment", async () => {
   assert.deepEqual([days[0], days[31], days[364]], ["2031-01-01", "2031-02-01", "2031-12-31"]);
 });
 
-test("a tail that was never confirmed is cut off, and that is told", async (t) => {
+test("cuts off a tail that was never confirmed, and warns", async (t) => {
   const dir = folder(t);
   const sluice = await Sluice.open({ dir, durability: "os" });
   await (await sluice.queue("mail")).add(1);

@@ -4,10 +4,12 @@ import {
   loadTracing,
   SluiceHandles,
   type SluiceParts,
+  type Transaction,
 } from "@sluice/client";
 import { connectBroker } from "@sluice/client/remote";
 import type { ClientTls } from "@sluice/client/ws";
 import { checkOpen, type OpenOptions, SluiceError, SystemClock } from "@sluice/protocol";
+import { Outbox } from "./postgres/outbox.ts";
 import { checkRuntime } from "./runtime.ts";
 
 export interface ServerOptions extends ConnectOptions {
@@ -33,6 +35,14 @@ export class Sluice extends SluiceHandles {
       loadTracing(),
     ]);
     return new Sluice({ ...opened, clock, tracing, inProcess: true });
+  }
+
+  /**
+   * Adds within a transaction of PostgreSQL: `sluice.in(tx).add("mail", payload)`. The job exists
+   * when the transaction has committed, and only then; a relay moves it here.
+   */
+  in(tx: Transaction): Outbox {
+    return new Outbox(tx);
   }
 
   /**

@@ -27,7 +27,7 @@ test("a test job is added with what the form says", () =>
     await page.getByText('{"from":"the page"}').waitFor();
   }));
 
-test("a form that cannot be is refused in words, and stays open", () =>
+test("an invalid form is refused with a message, and stays open", () =>
   stage.look("#/queues/q", async (page) => {
     await act(page, "Add a test job", "Add", { Payload: "{no json" });
     await page.getByRole("dialog").getByText("the payload is not JSON").waitFor();
@@ -61,7 +61,7 @@ test("a queue is paused and resumed", () =>
     assert.equal((await stats("q")).paused, false);
   }));
 
-test("what takes too long can be left, and it is said that it may have been done", () =>
+test("a slow action can be stopped, and the page says that it may have been done", () =>
   stage.look("#/queues/q", async (page) => {
     await page.route("**/pause", () => undefined);
     await act(page, "Pause", "Pause");
@@ -76,7 +76,7 @@ test("a queue is purged", async () => {
   const jobs = Array.from({ length: 5_000 }, (_, i) => ({ payload: i }));
   await call("POST /v1/queues/q/jobs", { jobs });
   await stage.look("#/queues/q", async (page) => {
-    await page.locator(".fact").filter({ hasText: "waiting" }).getByText(/5.000/).waitFor();
+    await page.locator(".fact").filter({ hasText: "Waiting" }).getByText(/5.000/).waitFor();
     await act(page, "Purge", "Purge");
     await said(page, /Removed from q: about 5.000 jobs/);
     assert.equal((await stats("q")).waiting, 0);
@@ -108,15 +108,15 @@ test("chosen jobs are cancelled, and run again", async () => {
   await call("POST /v1/queues/q/jobs", { jobs: [{ payload: "a" }, { payload: "b" }] });
   await stage.look("#/queues/q/jobs", async (page) => {
     await page.getByText('"a"').waitFor();
-    await page.getByLabel("choose all of this page").check();
-    await page.getByText("2 chosen").waitFor();
+    await page.getByLabel("select all of this page").check();
+    await page.getByText("2 selected").waitFor();
     await act(page, "Cancel", "Cancel them");
     await said(page, /2 jobs were cancelled/);
     assert.equal((await stats("q")).cancelled, 2);
     await page.locator("fieldset").getByText("cancelled").click();
     await page.getByText('"b"').waitFor();
     await page
-      .getByLabel(/^choose job/)
+      .getByLabel(/^select job/)
       .first()
       .check();
     await act(page, "Retry", "Retry");
@@ -133,7 +133,7 @@ test("one job is cancelled and run again from its own page", async () => {
     await page.locator(".timeline").getByText("cancelled").waitFor();
     await act(page, "Retry", "Retry");
     await said(page, /runs again/);
-    await page.locator(".fact").getByText("waiting", { exact: true }).waitFor();
+    await page.locator(".pill").getByText("waiting", { exact: true }).waitFor();
   });
 });
 

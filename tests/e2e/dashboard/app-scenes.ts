@@ -23,17 +23,37 @@ const CAPS = `<?xml version="1.0"?><caps><server title="fake"/><limits max="100"
 <searching><search available="yes" supportedParams="q"/></searching>
 <categories><category id="5000" name="TV"/></categories></caps>`;
 
-const RESULTS = `<?xml version="1.0"?><rss version="2.0"><channel><title>fake</title></channel></rss>`;
+const FILES = [
+  ["netinst", 700],
+  ["DVD-1", 3_900],
+  ["xfce", 2_400],
+] as const;
 
-// An indexer that answers, and one that asks for time.
-function startIndexer(): Promise<HttpServer> {
-  return listen((request, response) => {
-    if (request.url?.startsWith("/limited") && !request.url.includes("t=caps")) {
-      response.writeHead(429, { "retry-after": "600" }).end();
-    } else {
-      response.writeHead(200, { "content-type": "application/xml" });
-      response.end(request.url?.includes("t=caps") ? CAPS : RESULTS);
+function resultsOf(indexer: string, words: string): string {
+  const items = FILES.map(
+    ([name, megabytes]) => `<item><title>${indexer} ${words} ${name}.iso</title>
+<guid>${indexer}-${words}-${name}</guid><size>${megabytes * 1_000_000}</size>
+<link>http://HOST/${indexer}/file/${name}.torrent</link>
+<pubDate>Sat, 06 Sep 2025 10:00:00 +0000</pubDate></item>`,
+  );
+  return `<?xml version="1.0"?><rss version="2.0"><channel>${items.join("")}</channel></rss>`;
+}
+
+// Indexers by path: one asks for time, one answers a search for "slowly" when it is released.
+function startIndexer(released: Promise<void>): Promise<HttpServer> {
+  return listen(async ({ url = "", headers }, response) => {
+    const [, indexer = ""] = url.split("/");
+    const params = new URL(url, "http://x").searchParams;
+    const t = params.get("t");
+    const words = params.get("q") ?? "";
+    if (t === null) return void response.end("d4:infode");
+    if (indexer === "limited" && t !== "caps") {
+      return void response.writeHead(429, { "retry-after": "600" }).end();
     }
+    if (indexer === "slow" && words === "slowly") await released;
+    response.writeHead(200, { "content-type": "application/xml" });
+    const results = resultsOf(indexer, words).replaceAll("HOST", headers.host ?? "");
+    response.end(t === "caps" ? CAPS : results);
   });
 }
 
@@ -49,11 +69,12 @@ function stop(server: HttpServer): void {
   server.close();
 }
 
-export async function torznabScene(): Promise<AppScene> {
-  const indexer = await startIndexer();
+export async function torznabScene(): Promise<AppScene & { release(): void }> {
+  const held = Promise.withResolvers<void>();
+  const indexer = await startIndexer(held.promise);
   const server = await DashboardServer.startApp("torznab", {});
   const interval = 0;
-  for (const name of ["alpha", "limited", "resting"]) {
+  for (const name of ["alpha", "limited", "resting", "slow"]) {
     const url = `http://127.0.0.1:${portOf(indexer)}/${name}/api`;
     const windows = [{ limit: 100, per: "day" }];
     await server.call("POST /indexers", { url, apiKey: "secret", name, interval, windows });
@@ -64,6 +85,7 @@ export async function torznabScene(): Promise<AppScene> {
   if (resting !== undefined) await server.call(`POST /indexers/${resting.id}/pause`);
   return {
     server,
+    release: () => held.resolve(),
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();
       stop(indexer);

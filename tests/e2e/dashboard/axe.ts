@@ -1,4 +1,4 @@
-// What axe-core has to say of a page that matters.
+// What axe-core finds on a page, of every level.
 
 import axe from "axe-core";
 import type { Page } from "playwright-core";
@@ -10,9 +10,7 @@ export async function findings(page: Page): Promise<string[]> {
       resultTypes: ["violations"],
     }),
   );
-  return violations
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
 }
 
 // Nothing may stick out to the side: the widths of what there is and of what is seen.

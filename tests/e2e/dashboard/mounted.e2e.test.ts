@@ -1,4 +1,4 @@
-// The dashboard mounted in a server of somebody else: the example of Express, seen in Chromium.
+// The dashboard mounted in another server: the Express example, seen in Chromium.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";

@@ -4,54 +4,65 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { Page } from "playwright-core";
 import { findings, PHONE, widths } from "./axe.ts";
+import type { Look } from "./browser.ts";
+import { pages } from "./pages.ts";
 import { fillServer } from "./scene.ts";
 import { Stage } from "./stage.ts";
 
 const stage = await Stage.start("--demo");
-const { failedId } = await fillServer(stage.server);
+const scene = await fillServer(stage.server);
 after(() => stage.close());
 
-const VIEWS: readonly (readonly [name: string, path: string, ready: string])[] = [
-  ["the overview", "#/", "reports"],
-  ["lanes", "#/queues/mail/lanes", "noisy"],
-  ["jobs", "#/queues/mail/jobs", '{"to":'],
-  ["workers", "#/queues/mail/workers", "would take"],
-  ["settings", "#/queues/mail/settings", "Tier order"],
-  ["gates", "#/gates", "provider:slow"],
-  ["a job", `#/jobs/${failedId}`, "added"],
+const FIRST_VIEW_BYTES_MAX = 60_000;
+const FIRST_PAINT_MS_MAX = 1_000;
+const SHIFT_MAX = 0.02;
+
+const LOOKS: readonly (readonly [how: string, look: Look])[] = [
+  ["in light", { scheme: "light" }],
+  ["in dark on a large screen", { scheme: "dark", width: 1920, height: 1080 }],
+  ["in dark on a phone", { scheme: "dark", ...PHONE }],
 ];
 
-const FIRST_VIEW_BYTES_MAX = 150_000;
-const FIRST_PAINT_MS_MAX = 1_000;
-const SHIFT_MAX = 0.05;
-
-for (const [name, path, ready] of VIEWS) {
-  for (const scheme of ["light", "dark"] as const) {
-    test(`axe has nothing serious to say of ${name} in ${scheme}`, () =>
-      stage.look(
-        path,
-        async (page) => {
-          await page.getByText(ready).first().waitFor();
-          assert.deepEqual(await findings(page), []);
-        },
-        { scheme },
-      ));
-  }
-
-  test(`${name} fits a phone: nothing sticks out to the side`, () =>
+for (const [how, look] of LOOKS) {
+  test(`axe finds nothing on any page ${how}, and nothing sticks out to the side`, () =>
     stage.look(
-      path,
+      "",
       async (page) => {
-        await page.getByText(ready).first().waitFor();
-        const [all, seen] = await widths(page);
-        assert.ok(all <= seen, `${all} of ${seen}`);
-        assert.deepEqual(await findings(page), []);
+        for (const [name, path, ready] of pages(scene)) {
+          await page.goto(`${stage.server.address}/${path}`);
+          await page.getByText(ready).first().waitFor();
+          assert.deepEqual(await findings(page), [], name);
+          const [all, seen] = await widths(page);
+          assert.ok(all <= seen, `${name}: ${all} of ${seen}`);
+        }
       },
-      PHONE,
+      look,
     ));
 }
 
-test("axe has nothing serious to say of a dialog", () =>
+test("the header reaches both edges, and figures are below their headings", () =>
+  stage.look("", async (page) => {
+    await page.getByRole("link", { name: "mail", exact: true }).waitFor();
+    const edges = await page.evaluate(() => {
+      const { left, right } = document.querySelector(".bar-top")!.getBoundingClientRect();
+      const heads = [...document.querySelectorAll(".queues thead th")].slice(1);
+      const rows = [...document.querySelectorAll(".queues tbody tr")];
+      const end = (element: Element): number => {
+        const range = document.createRange();
+        range.selectNodeContents(element);
+        return range.getBoundingClientRect().right;
+      };
+      const off = rows.flatMap((row) => {
+        const figures = [...row.querySelectorAll("td .figure")];
+        return heads.map((head, i) => Math.abs(end(head) - end(figures[i]!)));
+      });
+      return { left, right, window: innerWidth, off: Math.max(...off) };
+    });
+    assert.deepEqual([edges.left, edges.right], [0, edges.window]);
+    assert.ok(edges.off <= 1, `${edges.off} px`);
+  }));
+
+test("axe finds nothing in a dialog", () =>
   stage.look("#/queues/mail", async (page) => {
     await page.getByRole("button", { name: "Add a test job" }).click();
     await page.getByRole("dialog").waitFor();
@@ -67,6 +78,7 @@ test("everything can be reached and done with the keyboard alone", () =>
     await tabTo(page, "mail");
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "mail" }).waitFor();
+    await page.getByRole("button", { name: "Pause" }).waitFor();
     await tabTo(page, "Pause");
     await page.keyboard.press("Enter");
     await page.getByRole("dialog").waitFor();
@@ -89,21 +101,60 @@ async function tabTo(page: Page, text: string): Promise<void> {
   assert.fail(`no way to ${text} with the Tab key`);
 }
 
-test("nothing jumps while figures change", () =>
-  stage.look("#/queues/mail", async (page) => {
-    await page.getByText("noisy").first().waitFor();
-    await page.locator(".plot canvas").first().waitFor();
-    const shift = await page.evaluate(async () => {
-      let sum = 0;
-      new PerformanceObserver((list) => {
-        for (const entry of list.getEntries()) sum += (entry as unknown as { value: number }).value;
-      }).observe({ type: "layout-shift", buffered: false });
-      await new Promise((done) => setTimeout(done, 4_000));
-      return sum;
-    });
-    console.log(`# layout shift in 4 s: ${shift.toFixed(4)}`);
-    assert.ok(shift <= SHIFT_MAX, `${shift}`);
-  }));
+const LIVE = [
+  ["#/", "webhooks"],
+  ["#/queues/mail", "noisy"],
+  ["#/gates", "provider:slow"],
+  ["#/schedules", "orders-to-s3"],
+] as const;
+
+for (const [path, ready] of LIVE) {
+  test(`nothing jumps on ${path} while figures change`, () =>
+    stage.look(path, (page) => holdsStill(page, ready)));
+}
+
+// A queue that appears, or begins to need attention, may move the others: then it is looked again.
+async function holdsStill(page: Page, ready: string): Promise<void> {
+  const LOOKS_MAX = 5;
+  await page.getByText(ready).first().waitFor();
+  if (ready === "noisy") await page.locator(".plot canvas").first().waitFor();
+  const states = (): Promise<string[]> =>
+    page
+      .locator(".named .dot")
+      .evaluateAll((dots) =>
+        dots.map((dot) => `${dot.nextElementSibling?.textContent} ${dot.className}`).sort(),
+      );
+  for (let look = 1; ; look++) {
+    const before = await states();
+    const shift = await page.evaluate(shiftIn, 3_000);
+    const isSame = JSON.stringify(before) === JSON.stringify(await states());
+    console.log(`# layout shift in 3 s: ${shift.toFixed(4)}`);
+    if (shift <= SHIFT_MAX) return;
+    assert.ok(!isSame && look < LOOKS_MAX, `${shift}`);
+  }
+}
+
+async function shiftIn(ms: number): Promise<number> {
+  let sum = 0;
+  const observer = new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) sum += (entry as unknown as { value: number }).value;
+  });
+  observer.observe({ type: "layout-shift", buffered: false });
+  await new Promise((done) => setTimeout(done, ms));
+  observer.disconnect();
+  return sum;
+}
+
+/** The browser records the paint after the frame, so the entry may follow the text it painted. */
+const firstPaint = (): Promise<number> =>
+  new Promise((resolve) => {
+    new PerformanceObserver((list, observer) => {
+      const entry = list.getEntriesByName("first-contentful-paint")[0];
+      if (entry === undefined) return;
+      observer.disconnect();
+      resolve(entry.startTime);
+    }).observe({ type: "paint", buffered: true });
+  });
 
 test("the first view is small and there within a second", () =>
   stage.look("", async (page) => {
@@ -114,9 +165,7 @@ test("the first view is small and there within a second", () =>
         .filter(({ name }) => !name.includes("/v1/"))
         .reduce((sum, entry) => sum + (entry as PerformanceResourceTiming).encodedBodySize, 0),
     );
-    const paint = await page.evaluate(
-      () => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? Infinity,
-    );
+    const paint = await page.evaluate(firstPaint);
     const meaningful = await page.evaluate(() => performance.now());
     console.log(`# first view: ${bytes} bytes, first paint ${Math.round(paint)} ms`);
     console.log(`# queues were shown ${Math.round(meaningful)} ms after the page was asked for`);

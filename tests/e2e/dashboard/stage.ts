@@ -59,6 +59,11 @@ export async function act(
   await dialog.getByRole("button", { name: verb, exact: true }).click();
 }
 
+// Answers the dialog that is open.
+export async function confirm(page: Page, verb: string): Promise<void> {
+  await page.getByRole("dialog").getByRole("button", { name: verb, exact: true }).click();
+}
+
 export async function said(page: Page, text: RegExp): Promise<void> {
   await page.locator(".said").getByText(text).waitFor();
 }

@@ -9,7 +9,7 @@ const stage = await Stage.start("--demo");
 const scene = await fillServer(stage.server);
 after(() => stage.close());
 
-test("the overview says which queues stand still, and why, in words", () =>
+test("the overview says in words which queues do not move, and why", () =>
   stage.look("", async (page) => {
     const row = (name: string) =>
       page.getByRole("row").filter({ has: page.locator(`a >> text="${name}"`) });
@@ -28,25 +28,25 @@ test("the overview says which queues stand still, and why, in words", () =>
     assert.equal(first, "reports", "what needs attention comes first");
     await row("mail")
       .getByRole("img", { name: "rate out of mail" })
-      .locator("path[d^=M]")
+      .locator("path:not(.base)[d^=M]")
       .waitFor();
   }));
 
 test("the overview moves by itself, and is searched and sorted by the server", () =>
   stage.look("", async (page) => {
-    const mail = page.getByRole("row").filter({ hasText: "mail" });
+    const mail = page.getByRole("row").filter({ has: page.locator('a >> text="mail"') });
     const out = mail.locator("td").nth(2).locator("b");
     await page.waitForFunction((cell) => Number(cell?.textContent) > 0, await out.elementHandle());
     await page.getByLabel("Search queues").fill("ord");
     await page.getByText("2 queues").waitFor();
     await page.getByLabel("Search queues").fill("");
-    await page.getByLabel("Order", { exact: true }).selectOption("name");
+    await page.getByLabel("Sort by", { exact: true }).selectOption("name");
     await page.waitForFunction(
-      () => document.querySelector("tbody th a")?.textContent === "invoices",
+      () => document.querySelector("tbody th a")?.textContent === "albums",
     );
   }));
 
-test("times are in the zone of whoever looks", async () => {
+test("times are in the viewer's time zone", async () => {
   const gate = (await stage.server.call("GET /v1/gates/indexer:alpha")).body;
   for (const zone of ["Asia/Tokyo", "America/New_York"]) {
     const until = new Intl.DateTimeFormat("en", {
@@ -65,13 +65,13 @@ test("times are in the zone of whoever looks", async () => {
   }
 });
 
-test("a queue has charts, tiers, and lanes with what they got and are owed", () =>
+test("a queue has charts, and lanes with what they got and are owed", () =>
   stage.look("#/queues/mail", async (page) => {
-    for (const title of ["Throughput", "Time from due to dispatch", "Waiting"]) {
+    for (const title of ["Throughput", "Time from due to dispatch", "Waiting jobs"]) {
       await page.getByRole("img", { name: new RegExp(`^${title}.*now`) }).waitFor();
     }
     await page.locator(".plot canvas").first().waitFor();
-    assert.equal(await page.locator("section[aria-label=tiers] meter").count(), 4);
+    assert.equal(await page.locator("section[aria-label=tiers]").count(), 0, "one tier is used");
     const noisy = page.getByRole("row").filter({ hasText: "noisy" });
     await noisy.getByRole("img", { name: /^received \d+%, owed \d+%/ }).waitFor();
     await page.getByLabel("Search lanes").fill("quiet");
@@ -116,7 +116,7 @@ test("a job shows its whole life and why it does not run", async () => {
     await life.filter({ hasText: "dead" }).first().waitFor();
     const events = await life.locator("b").allTextContents();
     const told = events.filter((event) => event !== "waited");
-    const all = ["added", "dispatched", "failed", "dispatched", "dead", "dead"];
+    const all = ["added", "dispatched", "failed", "dispatched", "dead"];
     assert.deepEqual(told, all, "every attempt, in order");
     const dead = /^It is a dead letter: it failed 2 of 2 times in queue orders\./;
     await page.getByText(dead).first().waitFor();
@@ -176,7 +176,7 @@ test("of a payload that is long, text or not, the page asks for the beginning al
   }
 });
 
-test("what is not there is said, and nothing breaks", async () => {
+test("the page says what does not exist, and nothing breaks", async () => {
   await stage.look("#/queues/nowhere", (page) =>
     page.getByText('there is no queue "nowhere"').first().waitFor(),
   );

@@ -63,6 +63,9 @@ const VIEWS: readonly (readonly [what: string, path: string])[] = [
   ["workers", "#/queues/bad/workers"],
   ["the payload and worker of a job", `#/jobs/${ids[0]}`],
   ["the error of a job", `#/jobs/${ids[1]}`],
+  ["lanes, payloads and errors of jobs of all queues", "#/jobs"],
+  ["errors of failures", "#/failures"],
+  ["workers of all queues", "#/workers"],
   ["the words of a queue that stands still", "#/"],
 ];
 
@@ -89,7 +92,7 @@ test("names that turn around what is written, or cannot be seen, do not look lik
     for (const unseen of ["\u202e", "\u0000"]) assert.ok(!text?.includes(unseen));
   }));
 
-test("what stands in the address does nothing either", async () => {
+test("text in the address does nothing either", async () => {
   for (const text of ATTEMPTS) {
     await stage.look(`#/queues/${encodeURIComponent(text)}`, async (page) => {
       await page.getByRole("heading", { name: text }).waitFor();

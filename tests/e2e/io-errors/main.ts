@@ -1,6 +1,6 @@
-// A user's process whose disk fails: it adds jobs until an add is refused, says how the refusal
-// looked and what became of the calls after it, and goes on living. It tells its parent each id
-// as soon as the add has been answered.
+// A user's process whose disk fails: it adds jobs until an add is refused, reports the refusal and
+// the results of the calls after it, and keeps running. It sends each id to its parent as soon as
+// the add has been answered.
 
 import { Sluice, SluiceError } from "sluice";
 

@@ -1,6 +1,6 @@
-// A registry of npm on this machine: it has the packed tarballs, and sends everybody who asks for
-// other packages on to the registry that npm is configured for. So that a test can type
-// `npm install sluice` as a user does.
+// A registry of npm on this machine: it has the packed tarballs, and redirects requests for other
+// packages to the registry that npm is configured for. So a test can run `npm install sluice` as a
+// user does.
 
 import { createHash } from "node:crypto";
 import { globSync, readFileSync } from "node:fs";

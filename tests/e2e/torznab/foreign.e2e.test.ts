@@ -49,7 +49,14 @@ function xmllint(schema: string, document: string): void {
 test("xmllint finds feeds, caps and errors well-formed and as the schema says", async (t) => {
   needProgram(XMLLINT, "libxml2-utils");
   const { app } = await furnished(t);
-  for (const path of ["/api?t=search&q=release", "/api/newznab?t=search", "/api?t=search&q=none"]) {
+  for (const path of [
+    "/api?t=search&q=release",
+    "/api/newznab?t=search",
+    "/api?t=search&q=none",
+    "/api?t=tvsearch&q=release&season=1&ep=2",
+    "/api?t=movie&imdbid=tt0133093",
+    "/api?t=search&q=release&limit=2&offset=2",
+  ]) {
     const { status, body } = await app.call(`GET ${path}`);
     assert.equal(status, 200, body);
     xmllint("feed.rng", body);

@@ -1,5 +1,5 @@
-// Imports between packages point one way. This table is the architecture: what is not in it is
-// not allowed.
+// Imports between packages point one way. This table is the architecture: an import that is not in
+// it is not allowed.
 
 import { posix } from "node:path";
 import { importsOf, lineAt } from "../syntax.ts";
@@ -83,7 +83,7 @@ function judgeRelative(file: SourceFile, from: string, specifier: string): strin
 function judgeArrow(file: SourceFile, from: string, to: string | undefined): string | undefined {
   if (to === undefined || to === from) return undefined;
   if (IMPORTED_BY_NONE.includes(to)) return `nothing may import ${to}`;
-  // What stands in a `testing` folder is for tests alone, and is not published.
+  // Code in a `testing` folder is only for tests, and is not published.
   if (isTest(file) || file.path.includes("/src/testing/")) return undefined;
   const allowed = ALLOWED[from] ?? ALLOWED[familyOf(from)];
   if (allowed === undefined) return `${from} has no row in the table of allowed arrows`;

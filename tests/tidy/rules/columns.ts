@@ -24,7 +24,7 @@ function checkFile(file: SourceFile): Finding[] {
   return findings;
 }
 
-// Whether what stands at the limit is one literal, or an address inside a comment.
+// Whether the text at the limit is one literal, or an address inside a comment.
 function isUnbreakable(file: SourceFile, offset: number): boolean {
   const { root, comments } = parse(file);
   const comment = comments.find(({ start, end }) => start <= offset && offset < end);

@@ -1,6 +1,6 @@
 // The engine decides and touches nothing: the same calls give the same facts. So it has no clock,
-// no chance, no input, no output and no waiting. The protocol is shared by both ends, a browser
-// among them, so it stands on nothing either; of the engine it knows the types.
+// no chance, no input, no output and no waiting. Both ends share the protocol, and one end may be a
+// browser. So it imports nothing either, except types of the engine.
 
 import { importsOf, isSyntax, lineAt, parse, type Syntax, walk } from "../syntax.ts";
 import { type Finding, isTest, isTypeScript, type SourceFile, type Tree } from "../tree.ts";

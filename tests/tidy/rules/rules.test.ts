@@ -10,6 +10,7 @@ import { columns } from "./columns.ts";
 import { cycles } from "./cycles.ts";
 import { dependencies } from "./dependencies.ts";
 import { fileNames } from "./file-names.ts";
+import { plainWords } from "./plain-words.ts";
 import { purity } from "./purity.ts";
 import { size } from "./size.ts";
 import { skippedTests } from "./skipped-tests.ts";
@@ -81,7 +82,7 @@ test("arrows: one against the table is found in every form of import", () => {
   }
 });
 
-test("arrows: what is not in the table is told", () => {
+test("arrows: reports imports that are not in the table", () => {
   const into = "reaches into packages/engine by path; import a package by its name";
   const rowless = "packages/novel has no row in the table of allowed arrows";
   const engine = "may not import packages/engine";
@@ -312,4 +313,16 @@ test("words: what only looks alike passes, and the rules may spell what they for
   const alike = "a todo list, mastodon\n./work/x\nhttps://a.b/work/x\n/workers/1\n/home";
   passes(words, "docs/a.md", alike);
   passes(words, "tests/tidy/rules/words.ts", "TODO");
+});
+
+test("plain words: texts and documents that sound translated are found", () => {
+  const sample =
+    'const a = "the server is told";\nconst b = `for ever ${a}`;\n// nobody reads this';
+  assert.deepEqual(lines(plainWords, "packages/cli/src/a.ts", sample), [1, 2]);
+  assert.deepEqual(lines(plainWords, "docs/a.md", "fine\nWhoever asks\nanew"), [2, 3]);
+});
+
+test("plain words: what only developers read is left alone", () => {
+  passes(plainWords, "packages/cli/src/a.test.ts", 'const a = "nobody";');
+  passes(plainWords, "docs/a.md", "The client reconnects. It fortells nothing.");
 });

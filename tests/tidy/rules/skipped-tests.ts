@@ -37,7 +37,7 @@ function judgeCall(node: Syntax): string | undefined {
   return isContext && !isReason(reason) ? `${on}.${mark}() without a reason` : undefined;
 }
 
-// An options object stands among the arguments of a call that declares a test.
+// Checks an options object among the arguments of a call that declares a test.
 function judgeOption(node: Syntax, parent: Syntax, field: string): string | undefined {
   if (node.type !== "ObjectExpression" || field !== "arguments") return undefined;
   const callee = parent.callee as Syntax;

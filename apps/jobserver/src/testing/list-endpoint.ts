@@ -1,4 +1,4 @@
-// An endpoint that answers with a list, until it is told to answer with something else.
+// An endpoint that answers with a list, until the test sets another answer.
 
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";

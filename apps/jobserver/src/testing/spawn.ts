@@ -13,6 +13,7 @@ import { fileURLToPath } from "node:url";
 
 const MAIN = fileURLToPath(new URL("../main.ts", import.meta.url));
 const HANDLERS = fileURLToPath(new URL("handlers.ts", import.meta.url));
+export const HARMFUL = fileURLToPath(new URL("harmful-handlers.ts", import.meta.url));
 
 // Compiled once for all servers of a test file: a start costs a third of the time.
 const COMPILED = mkdtempSync(join(tmpdir(), "sluice-jobserver-compiled-"));
@@ -36,8 +37,11 @@ export class Spawned {
   address = "";
   said = "";
 
-  constructor(t: TestContext, env: Record<string, string>) {
+  readonly #handlers: string;
+
+  constructor(t: TestContext, env: Record<string, string>, handlers = HANDLERS) {
     this.#env = env;
+    this.#handlers = handlers;
     t.after(async () => {
       this.#agent.destroy();
       await this.kill();
@@ -47,7 +51,7 @@ export class Spawned {
 
   // Resolves when it listens; rejects with what it said when it ended instead.
   async start(env: Record<string, string> = {}): Promise<this> {
-    const child = spawn(process.execPath, [MAIN, "--handlers", HANDLERS], {
+    const child = spawn(process.execPath, [MAIN, "--handlers", this.#handlers], {
       stdio: ["ignore", "pipe", "pipe"],
       env: {
         PATH: process.env.PATH,
@@ -126,7 +130,8 @@ export class Spawned {
     return (await this.call("GET /job/queue/stats")).body;
   }
 
-  // Asks until it is so; not all the time, as the asking would keep the server from its work.
+  // Polls until the condition holds. It pauses between polls, because constant polling would keep
+  // the server from its work.
   async until(holds: (stats: Answer["body"]) => boolean): Promise<void> {
     while (!holds(await this.stats())) await setTimeout(ASK_EVERY_MS);
   }

@@ -1,4 +1,4 @@
-/** Programs of Debian that nobody here wrote: installed where that is possible, and run. */
+/** Third-party programs of Debian: installed where that is possible, and run. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";

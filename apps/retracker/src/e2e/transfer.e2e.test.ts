@@ -1,5 +1,5 @@
 // A real file goes from a client that knows only an upstream tracker to one that knows only the
-// retracker: it can only get there if the retracker has told the one about the other.
+// retracker: it can only get there if the retracker has sent the address of one to the other.
 
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -207,7 +207,7 @@ describe("transfers", { skip: missing ?? false }, () => {
     });
   }
 
-  test("a peer that is only at the upstream is told to a client of the retracker", async () => {
+  test("a client of the retracker gets a peer that only the upstream knows", async () => {
     const { hash } = torrents.back;
     const fields = { info_hash: escapeBytes(hash), port: 7010, peer: "far" };
     await announceTo(`http://127.0.0.1:${upstream.port}/announce`, fields);

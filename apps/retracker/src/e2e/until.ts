@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 const DEADLINE_MS = 60_000;
 const ASK_EVERY_MS = 100;
 
-/** Programs of others have no event for what we want to know, so they are asked. */
+/** Third-party programs send no event for the condition, so this polls them. */
 export async function until(what: string, holds: () => Promise<boolean> | boolean): Promise<void> {
   const deadline = Date.now() + DEADLINE_MS;
   while (!(await holds())) {

@@ -74,7 +74,7 @@ function split(entries: string, bytes: number): string[] {
   return all;
 }
 
-/** A peer that a forwarder told has no id that we know, so it comes without one. */
+/** The id of a peer from a forwarder is unknown, so its entry has none. */
 function dictionaryOf(
   tracker: Tracker,
   { announce }: Accepted,

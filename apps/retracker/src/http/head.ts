@@ -6,9 +6,9 @@ export interface Head {
   readonly path: string;
   readonly query: string;
   readonly isKeptAlive: boolean;
-  /** The client wants to know what GET would answer, without its body. */
+  /** The client requests the answer of GET without its body. */
   readonly isHead: boolean;
-  /** The client wants to go on with WebSocket. */
+  /** The client requests an upgrade to WebSocket. */
   readonly isUpgrade: boolean;
   /** The value of `MARK_HEADER`. */
   readonly mark: string | undefined;
@@ -23,7 +23,7 @@ export interface BadHead {
   readonly message: string;
 }
 
-/** Requests that we send carry it, so that we know them when they come back to us. */
+/** Our requests carry it, so that we recognise them if they return to us. */
 export const MARK_HEADER = "x-retracker-instance";
 
 const END = "\r\n\r\n";

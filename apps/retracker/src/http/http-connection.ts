@@ -56,6 +56,15 @@ export interface HttpServerOptions {
   readonly limits?: HttpLimits;
 }
 
+const CONNECTION = Symbol("connection");
+
+type ClientSocket = Socket & { [CONNECTION]: HttpConnection };
+
+/** The connection of a socket that one was made for. */
+export function connectionOf(socket: Socket): HttpConnection {
+  return (socket as ClientSocket)[CONNECTION];
+}
+
 export class HttpConnection {
   /** The address of the other end, 4 or 16 bytes. */
   readonly address: string;
@@ -63,12 +72,12 @@ export class HttpConnection {
   readonly #options: HttpServerOptions;
   readonly #limits: HttpLimits;
   #state: "reading" | "answering" | "ending" | "handed over" = "reading";
-  /** What has come and is not answered yet. */
+  /** Received data that is not answered yet. */
   #text = "";
   /** Since when it is idle, or waits for the rest of a head, or for its last answer to be taken. */
   #since = performance.now();
   #requests = 0;
-  /** The other side has said all that it wants to say. */
+  /** The other side has closed its half: it sends nothing more. */
   #isHalfClosed = false;
 
   constructor(socket: Socket, address: string, options: HttpServerOptions) {
@@ -76,11 +85,21 @@ export class HttpConnection {
     this.address = address;
     this.#options = options;
     this.#limits = options.limits ?? LIMITS;
-    socket.on("data", (bytes: Buffer) => this.#receive(bytes));
-    socket.on("end", () => this.#halfClose());
+    (socket as ClientSocket)[CONNECTION] = this;
+    socket.on("data", HttpConnection.#onData);
+    socket.on("end", HttpConnection.#onEnd);
     // A client that breaks off gets no answer.
     socket.on("error", ignore);
   }
+
+  /** The same functions for all sockets: closures for each would be waste to collect. */
+  static readonly #onData = function (this: Socket, bytes: Buffer): void {
+    connectionOf(this).#receive(bytes);
+  };
+
+  static readonly #onEnd = function (this: Socket): void {
+    connectionOf(this).#halfClose();
+  };
 
   isLate(now: number): boolean {
     if (this.#state === "answering" || this.#state === "handed over") return false;
@@ -133,7 +152,7 @@ export class HttpConnection {
     this.#text = from === this.#text.length ? "" : this.#text.slice(from);
   }
 
-  /** A client waits for the answer before it goes on, so nothing is lost behind the head. */
+  /** A client waits for the answer before it sends more, so no data after the head is lost. */
   #handOver({ path, query, raw, mark, end }: Head): boolean {
     const { upgrade } = this.#options;
     if (upgrade === undefined || end !== this.#text.length) return false;
@@ -165,7 +184,7 @@ export class HttpConnection {
 
   #failed(error: unknown): HttpResponse {
     this.#options.onError(error);
-    return textResponse(500, "something went wrong here");
+    return textResponse(500, "internal error");
   }
 
   #resume(response: HttpResponse, isKeptAlive: boolean, isHead: boolean): void {

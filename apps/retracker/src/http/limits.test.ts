@@ -65,7 +65,7 @@ class Client {
 
 const GET = "GET /here HTTP/1.1\r\nHost: x\r\n\r\n";
 
-test("an answer that throws is a 500, is told, and the server goes on", async () => {
+test("if a handler throws, answers 500, reports the error and keeps serving", async () => {
   let isBroken = true;
   await using served = await Served.open({}, () => {
     if (isBroken) throw new RangeError("a bug");
@@ -82,7 +82,7 @@ test("an answer that throws is a 500, is told, and the server goes on", async ()
   assert.match(client.text, /HTTP\/1.1 200 /);
 });
 
-test("who closes its side right behind the request is answered, at once or later", async () => {
+test("answers a client that closes its side after the request, at once or later", async () => {
   for (const isLater of [false, true]) {
     await using served = await Served.open({}, ({ path }) => {
       const response = textResponse(200, path);
@@ -103,7 +103,7 @@ test("slow heads, idle connections and those that never ask are closed", async (
     served.connect(),
   ]);
   slow.socket.write("GET /he");
-  // Each byte keeps nobody alive: the time is for the whole head.
+  // Single bytes do not keep a connection alive: the time limit applies to the whole head.
   const drip = setInterval(() => slow.socket.write("x"), 5).unref();
   idle.socket.write(GET);
   await Promise.all([slow.closed, idle.closed, silent.closed]);
@@ -158,7 +158,7 @@ test("a connection ends with the last request that it may make", async () => {
   assert.equal(client.text.split("Connection: close").length - 1, 1);
 });
 
-test("who asks and does not read the answers is cut off", async () => {
+test("a client that does not read its answers is disconnected", async () => {
   const body = "x".repeat(1_000_000);
   await using served = await Served.open({ unsentBytesMax: 1_000 }, () => textResponse(200, body));
   const client = await served.connect();

@@ -18,7 +18,7 @@ export class BadRequest extends Error {}
 export interface HttpAnnounce extends Announce {
   readonly isCompact: boolean;
   readonly noPeerId: boolean;
-  /** What the client says its address is: believed only from trusted ranges. */
+  /** The address that the client sends. It is used only if the client is in a trusted range. */
   readonly claimedAddress: string | undefined;
   /** The same by family (BEP 7). */
   readonly claimedV4: string | undefined;

@@ -31,7 +31,7 @@ export function jsonResponse(value: unknown): HttpResponse {
   return { status: 200, type: "application/json", body };
 }
 
-/** Clients read nothing of a failure that does not come with 200. */
+/** Clients read the text of a failure only if the status is 200. */
 export function bencodedResponse(body: string): HttpResponse {
   return { status: 200, type: "text/plain", body };
 }
@@ -40,16 +40,26 @@ export function bytesOf(text: string): string {
   return Buffer.from(text).toString("latin1");
 }
 
+/** The head of every answer to an announce: few pieces are joined faster than many. */
+const USUAL_TYPE = "text/plain";
+const USUAL_KEPT = headOf(200, USUAL_TYPE, true);
+const USUAL_LAST = headOf(200, USUAL_TYPE, false);
+
+function headOf(status: number, type: string, isKeptAlive: boolean): string {
+  return (
+    `HTTP/1.1 ${status} ${REASONS[status] ?? "OK"}\r\nContent-Type: ${type}\r\n` +
+    `Connection: ${isKeptAlive ? "keep-alive" : "close"}\r\nContent-Length: `
+  );
+}
+
 /** One piece: head and body together are one write, and mostly one packet. */
 export function responseBytes(
   { status, type, body }: HttpResponse,
   isKeptAlive: boolean,
   isHead = false,
 ): string {
-  return (
-    `HTTP/1.1 ${status} ${REASONS[status] ?? "OK"}\r\nContent-Type: ${type}\r\n` +
-    `Content-Length: ${body.length}\r\n` +
-    `Connection: ${isKeptAlive ? "keep-alive" : "close"}\r\n\r\n` +
-    (isHead ? "" : body)
-  );
+  const isUsual = status === 200 && type === USUAL_TYPE;
+  const usual = isKeptAlive ? USUAL_KEPT : USUAL_LAST;
+  const head = isUsual ? usual : headOf(status, type, isKeptAlive);
+  return `${head}${body.length}\r\n\r\n${isHead ? "" : body}`;
 }

@@ -131,7 +131,7 @@ export class Routes {
     return bencodedResponse(scrapeBody(all));
   }
 
-  /** The client's address as a trusted proxy tells it, else that of the connection. */
+  /** The client's address from a trusted proxy, else that of the connection. */
   #realAddress({ address, raw }: HttpRequest): string {
     const { proxies } = this.#parts;
     if (proxies === undefined || !isWithin(proxies, address)) return address;
@@ -180,7 +180,7 @@ function fieldOf(query: string, wanted: string): string {
   return found;
 }
 
-/** Digests have one length, so the time tells nothing. */
+/** Digests have one length, so the time of a comparison reveals nothing. */
 function isSame(shown: string, token: string): boolean {
   return timingSafeEqual(hash("sha256", shown, "buffer"), hash("sha256", token, "buffer"));
 }

@@ -6,7 +6,7 @@
  */
 import { createServer, type Server, type Socket } from "node:net";
 import { packAddress } from "../wire/address.ts";
-import { HttpConnection, type HttpServerOptions, LIMITS } from "./http-connection.ts";
+import { connectionOf, HttpConnection, type HttpServerOptions, LIMITS } from "./http-connection.ts";
 
 const SWEEP_MS = 1_000;
 
@@ -14,6 +14,8 @@ export class HttpServer {
   readonly #options: HttpServerOptions;
   readonly #connections = new Set<HttpConnection>();
   readonly #perAddress = new Map<string, number>();
+  /** One function for all sockets: a closure for each would be waste to collect. */
+  readonly #onClose: (this: Socket) => void;
   #server: Server | undefined = undefined;
   #sweep: NodeJS.Timeout | undefined = undefined;
   /** Connections that were refused because there were too many. */
@@ -21,6 +23,10 @@ export class HttpServer {
 
   constructor(options: HttpServerOptions) {
     this.#options = options;
+    const close = (connection: HttpConnection): void => this.#closed(connection);
+    this.#onClose = function (this: Socket) {
+      close(connectionOf(this));
+    };
   }
 
   /** Without a host: all addresses. Answers the port. */
@@ -66,7 +72,7 @@ export class HttpServer {
     this.#perAddress.set(address, count + 1);
     const connection = new HttpConnection(socket, address, this.#options);
     this.#connections.add(connection);
-    socket.on("close", () => this.#closed(connection));
+    socket.on("close", this.#onClose);
   }
 
   #closed(connection: HttpConnection): void {

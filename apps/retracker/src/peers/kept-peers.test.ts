@@ -54,7 +54,7 @@ test("peers come back as they were, and free rows are used again", async () => {
   rmSync(dir, { recursive: true });
 });
 
-test("a damaged block is left out and told, and another file is refused", async () => {
+test("a damaged block is skipped and reported, and a file of another kind is refused", async () => {
   const dir = mkdtempSync(join(tmpdir(), "sluice-retracker-"));
   const file = join(dir, "peers.dat");
   const first = await reopened(file);
@@ -72,7 +72,7 @@ test("a damaged block is left out and told, and another file is refused", async 
   rmSync(dir, { recursive: true });
 });
 
-test("a file of another version is started anew, which is told", async () => {
+test("replaces a file of another version and reports it", async () => {
   const dir = mkdtempSync(join(tmpdir(), "sluice-retracker-"));
   const file = join(dir, "peers.dat");
   writeFileSync(file, `sluice peers 001${"x".repeat(20_000)}`);

@@ -2,7 +2,7 @@
  * Keeps the local peers in a file of their own, block by block, each in its place with a checksum.
  * Peers that came, went or moved are there within `CHANGED_MS`. Times and counters of known peers
  * follow some blocks at a time, so that a million peers that only say that they are still there
- * cost little. A block that a power loss has torn is left out and told.
+ * cost little. A block that a power loss has torn is skipped and reported.
  *
  * Not in a store: stores are small things, and every pass of the log's cleaner writes them again.
  * Half a million peers in a store took a quarter of the processor's time.

@@ -42,8 +42,8 @@ export class LargeSwarm {
   }
 
   /**
-   * The member that has been silent for longest. Times only rise, so whoever was among the oldest
-   * and has said nothing since is older than all that were not among them.
+   * The member that has been silent for longest. Times only rise. So a member that was among the
+   * oldest and has been silent since is older than every member that was not among them.
    */
   oldest(members: Iterable<number>): number {
     for (;;) {

@@ -1,7 +1,7 @@
 /**
- * Chooses the peers of an answer: local ones first, from a random place on, then those that
- * forwarders have told. The requester is never among them, neither as itself nor under the address
- * by which a forwarder knows it.
+ * Chooses the peers of an answer: local ones first, from a random place on, then those from
+ * forwarders. The requester is never among them, neither as itself nor under the address by which a
+ * forwarder knows it.
  */
 import type { Swarm, Swarms } from "./swarms.ts";
 
@@ -12,7 +12,7 @@ export interface Requester {
   readonly own: readonly string[];
 }
 
-/** Compact peers that forwarders have told, of one family. */
+/** Compact peers from the answers of forwarders, by family. */
 export interface Told {
   readonly v4: Buffer;
   readonly v6: Buffer;

@@ -55,7 +55,7 @@ test("unknown flags and variables are named", () => {
   assert.throws(() => readSettings({ flags: ["--age"], environment: {} }), /--age needs a value/);
 });
 
-test("variables of others do not stop a start, and near misses are told", () => {
+test("variables of other programs do not stop a start, and near misses cause warnings", () => {
   const warnings: string[] = [];
   const environment = {
     RETRACKER_PORT: "tcp://10.0.0.1:6969",

@@ -20,7 +20,7 @@ export interface Settings {
   tracker_id: string;
   x_real_ip: string[];
   trusted_ranges: string[];
-  /** Minutes after which a peer that says nothing is gone. */
+  /** Minutes after which a silent peer is removed. */
   age: number;
   full_scrape: boolean;
   /** Announces over WebSocket, for browsers, on `listen`. */

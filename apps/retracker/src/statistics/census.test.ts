@@ -55,7 +55,7 @@ test("a partial seed is incomplete and no downloader", async () => {
   assert.deepEqual([counts.get("incomplete"), counts.get("downloaders")], [2, 1]);
 });
 
-test("the other address of a client is believed from trusted ranges only", async () => {
+test("a client's other address is used only if the client is in a trusted range", async () => {
   for (const [trusted_ranges, expected] of [
     [[], undefined],
     [["127.0.0.0/8"], `${"20010470"}${"00".repeat(11)}071ae1`],

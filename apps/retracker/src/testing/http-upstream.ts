@@ -1,4 +1,4 @@
-/** A tracker on a real socket that answers as a test says. */
+/** A tracker on a real socket that gives the answers that a test sets. */
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import { eachPair, unescapeBytes } from "../http/query.ts";
 import { type Bencodable, encode } from "../wire/bencode.ts";

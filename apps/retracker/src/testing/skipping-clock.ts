@@ -1,4 +1,4 @@
-/** The real clock, which can also be told that some time has passed. */
+/** The real clock, which a test can also move forward. */
 import { type Clock, SystemClock, type Timer } from "sluice";
 
 interface Alarm {

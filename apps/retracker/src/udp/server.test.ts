@@ -110,7 +110,7 @@ test("a name is listened on too", async () => {
   assert.equal((await client.connect()).readUInt32BE(0), 0);
 });
 
-test("the IP field is believed only from trusted ranges", async () => {
+test("the IP field is used only if the client is in a trusted range", async () => {
   for (const [trusted_ranges, expected] of [
     [[], "7f000001"],
     [["127.0.0.0/8"], "c6336407"],

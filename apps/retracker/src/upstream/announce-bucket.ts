@@ -1,4 +1,4 @@
-/** Tokens that come at a rate and are taken one by one; it starts full. */
+/** A token bucket: it refills at a rate, tokens are taken one by one, and it starts full. */
 export class AnnounceBucket {
   readonly #perSecond: number;
   readonly #burst: number;

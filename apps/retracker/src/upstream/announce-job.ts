@@ -54,7 +54,7 @@ export function announceOf(job: AnnounceJob): Announce {
     left: counterOf(job.left),
     event: job.event,
     key: job.key,
-    // Whatever the client wants, the answer is for all of them.
+    // The answer serves all clients, whatever number of peers this client asked for.
     numwant: NUMWANT_MAX,
   };
 }

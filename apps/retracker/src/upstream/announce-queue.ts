@@ -1,9 +1,9 @@
 /**
  * The one queue. Tier 0 holds events and probes, tier 1 announces, as many as
  * `forwarder_queue_size` says. In both, each client address (of IPv6: each /64) is a lane, so that
- * a flood of one delays nobody else. Events have a fifth of the workers at least: there are few of
- * them, so they pass the announces by. With all of the workers a flood of events would stop every
- * announce.
+ * a flood from one does not delay the others. Events have a fifth of the workers at least: there
+ * are few of them, so they pass the announces by. With all of the workers a flood of events would
+ * stop every announce.
  */
 import { type Job, type Queue, type Sluice, SluiceError, type Worker, type WorkJob } from "sluice";
 import { EVENT_JOBS_MAX, EVENT_JOBS_PER_ADDRESS_MAX } from "../limits.ts";

@@ -41,7 +41,7 @@ export interface AnnouncerOptions {
   readonly forwarders: Forwarders;
   /** What a local peer said last, or undefined when it is gone. */
   localPeer(hash: string, endpoint: string): Announce | undefined;
-  /** Whether any forwarder may hear of a hash. */
+  /** Whether a hash may be sent to any forwarder. */
   isForwarded(hash: string): boolean;
   /** Whether this one may. */
   mayLeave(hash: string, forwarder: string): boolean;
@@ -82,7 +82,7 @@ export class Announcer {
     return this.#forward(announce);
   }
 
-  /** `completed` goes to all forwarders that can be told. */
+  /** `completed` goes to all forwarders that are enabled and may get the hash. */
   async completed(announce: Announce): Promise<void> {
     const { forwarders, registry } = this.#options;
     if (!this.#options.isForwarded(announce.hash)) return;
@@ -96,7 +96,7 @@ export class Announcer {
     );
   }
 
-  /** `stopped` goes to the forwarders that know the peer, or are just being told of it. */
+  /** `stopped` goes to the forwarders that know the peer, or to which its announce is running. */
   async stopped(announce: Announce, isLast: boolean): Promise<void> {
     const { registry, queue, forwarders } = this.#options;
     const peer = registry.findPeer(announce.hash, endpointOf(announce));

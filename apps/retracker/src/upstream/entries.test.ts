@@ -99,7 +99,7 @@ test("remote lists are read again on a schedule", async () => {
   assert.equal(scene.retracker.forwarderCount, 2);
 });
 
-test("what a forwarder told ages, although its peers are still here", async () => {
+test("a forwarder's peers expire, although local peers are still here", async () => {
   await using up = await HttpUpstream.open(() => told({ peers: "\x0a\x01\x01\x01\x1a\xe1" }));
   await using scene = await TestApp.open({ forwarders: [up.uri], settings: { age: 30 } });
   await scene.announce();

@@ -18,7 +18,7 @@ test("stopped goes to the forwarders that know the peer, and the peer is gone", 
   assert.equal((await scene.retracker.statistics()).local_peers, 0);
 });
 
-test("after the last local peer nothing that was told is left", async () => {
+test("forgets a forwarder's peers when the last local peer has stopped", async () => {
   await using up = await HttpUpstream.open(() => told({ peers: PEER_A }));
   await using scene = await TestApp.open({ forwarders: [up.uri] });
   await scene.announce({ peer: "a" });
@@ -32,7 +32,7 @@ test("after the last local peer nothing that was told is left", async () => {
   assert.deepEqual(peersIn(await scene.announce({ peer: "c" })), []);
 });
 
-test("stopped cancels what is queued, and comes after an announce that runs", async () => {
+test("stopped cancels queued announces, and is sent after a running one", async () => {
   const { promise, resolve } = Promise.withResolvers<Said>();
   await using slow = await HttpUpstream.open(() => promise);
   await using scene = await TestApp.open({
@@ -192,7 +192,7 @@ test("a first answer may wait briefly for a forwarder, and no longer", async () 
   await scene.settled();
 });
 
-test("the requester is never told of itself, however a forwarder sees it", async () => {
+test("an answer never lists the requester, whatever address a forwarder has for it", async () => {
   const external = "\xc6\x33\x64\x07";
   const self = `${external}\x1a\xe1`;
   const local = "\x7f\x00\x00\x01\x1a\xe1";

@@ -62,7 +62,7 @@ test("bad entries and duplicates are refused with line and reason, the others ar
   assert.ok(problems.every((problem) => !problem.includes("secret")));
 });
 
-test("what is no list is refused as a whole", () => {
+test("a file that is not a list is refused as a whole", () => {
   assert.match(parseForwarders("a: 1", "f.yml").problems[0]!, /^f\.yml:1: must be a list/);
   assert.match(parseForwarders("- [", "f.yml").problems[0]!, /^f\.yml:\d+: /);
   assert.deepEqual(parseForwarders("", "f.yml"), { specs: [], problems: [] });

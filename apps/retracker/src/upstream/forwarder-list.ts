@@ -70,7 +70,7 @@ export function parseForwarders(text: string, source: string, isRemote = false):
   return { specs, problems };
 }
 
-/** Where the host is another's name already, and no name was chosen, the port tells them apart. */
+/** If no name was chosen and the host is already another's name, the port distinguishes them. */
 export function withOwnName(
   spec: ForwarderSpec,
   isTaken: (name: string) => boolean,

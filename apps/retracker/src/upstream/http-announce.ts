@@ -15,7 +15,7 @@ export interface Sending {
   /** What the forwarder called us when it answered last. */
   readonly trackerId: string | undefined;
   readonly ownPorts: ReadonlySet<number>;
-  /** Marks our requests, so that we know them when they come back to us. */
+  /** Marks our requests, so that we recognise them if they return to us. */
   readonly instance: string;
   readonly signal: AbortSignal;
 }

@@ -23,7 +23,7 @@ function get(url: string, bytesMax = 1000, proxy?: string): ReturnType<typeof ca
 }
 
 test("three redirects to public addresses are followed, a fourth is not", async () => {
-  // The proxy stands for the public addresses, which a test must not call.
+  // The proxy takes the place of the public addresses, which a test must not call.
   const way = ["http://1.1.1.1/a", "http://8.8.8.8:6969/b", "http://[2606:4700::1]/c"];
   const places = [...way, "http://9.9.9.9/d", "http://1.0.0.1/e"];
   const asked: string[] = [];

@@ -24,9 +24,9 @@ export type Outcome =
   | { readonly kind: "disable"; readonly reason: string }
   /** It answered, but not with peers. */
   | { readonly kind: "failed"; readonly reason: string }
-  /** BEP 31: it wants to be asked again in so many minutes. */
+  /** BEP 31: retry after this many minutes. */
   | { readonly kind: "later"; readonly minutes: number; readonly reason: string }
-  /** BEP 31: it never wants to hear of this hash again. */
+  /** BEP 31: never announce this hash to it again. */
   | { readonly kind: "never"; readonly reason: string };
 
 const DISABLING = new Set(["ENOTFOUND", "ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH"]);

@@ -1,5 +1,5 @@
 // Whatever clients and forwarders do, in whatever order: a hash that must stay here is in no
-// request, and a forwarder that said "never" hears of that hash no more.
+// request, and a forwarder that answered "never" gets no more requests for that hash.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

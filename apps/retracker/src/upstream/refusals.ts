@@ -1,4 +1,4 @@
-/** Pairs of hash and forwarder that the forwarder never wants to hear of again (BEP 31). */
+/** Pairs of hash and forwarder for which the forwarder answered "never" (BEP 31). */
 import type { Sluice, Store } from "sluice";
 import { NEVER_MAX } from "../limits.ts";
 import { toHex } from "../wire/hex.ts";

@@ -1,7 +1,7 @@
 /**
- * What forwarders know of our hashes and peers, and what they have told about them. Next announce
- * times and told peers are in stores: after a restart no peer is announced twice, and answers are
- * as full as before.
+ * What forwarders know of our hashes and peers, and what they have answered about them. Stores keep
+ * the next announce times and the peers from forwarders. So after a restart no peer is announced
+ * twice, and answers are as full as before.
  */
 import type { Sluice, Store, StoreChange } from "sluice";
 import { MERGED_PEERS_MAX, REGISTRATIONS_MAX } from "../limits.ts";
@@ -35,7 +35,7 @@ export interface PeerEntry {
   slot: number;
 }
 
-/** What one forwarder has told about one hash. */
+/** What one forwarder has answered about one hash. */
 interface Cache {
   readonly at: number;
   readonly v4: Buffer;
@@ -104,7 +104,7 @@ export class Registry {
     return registry;
   }
 
-  /** Hashes that forwarders have been told of. */
+  /** Hashes that were sent to forwarders. */
   get hashes(): number {
     return this.#hashes.size;
   }
@@ -154,7 +154,7 @@ export class Registry {
     await this.#registrations.put(key, [next, failures, isKnown ? 1 : 0]);
   }
 
-  /** Takes over what a forwarder has told. A hash that is gone meanwhile stays gone. */
+  /** Stores the answer of a forwarder. A hash that was removed meanwhile stays removed. */
   async tell(hash: string, name: string, told: Answered, now: number): Promise<void> {
     const entry = this.#hashes.get(hash);
     if (entry === undefined) return;
@@ -166,7 +166,7 @@ export class Registry {
     await this.#caches.put(`${toHex(hash)}:${name}`, writeCache(cache));
   }
 
-  /** A registration is over: the forwarder was told, or is gone. */
+  /** Ends a registration: the forwarder was notified, or is gone. */
   async dropRegistration(hash: string, endpoint: string, name: string): Promise<void> {
     const entry = this.#hashes.get(hash);
     const peer = entry?.peers.get(endpoint);
@@ -187,7 +187,7 @@ export class Registry {
     if (keys.length > 0) await this.#registrations.batch(keys.map((key) => ({ key })));
   }
 
-  /** The last local peer is gone: what forwarders told is of no more use. */
+  /** The last local peer is gone, so the answers of forwarders are no longer needed. */
   async dropHash(hash: string): Promise<void> {
     const entry = this.#hashes.get(hash);
     if (entry === undefined) return;
@@ -204,7 +204,7 @@ export class Registry {
     if (caches.length > 0) await this.#caches.batch(caches);
   }
 
-  /** Forgets what was told before a time. */
+  /** Removes answers that are older than a time. */
   async age(entry: HashEntry, before: number): Promise<void> {
     const old = [...entry.caches].filter(([, cache]) => cache.at < before).map(([name]) => name);
     if (old.length === 0) return;
@@ -234,7 +234,7 @@ export class Registry {
   }
 }
 
-/** One list of all that was told, without repetitions; counts are the greatest of all. */
+/** Merges all answers into one list without repetitions. Each count is the greatest of all. */
 function merge(entry: HashEntry): void {
   const caches = [...entry.caches.values()].sort((a, b) => b.at - a.at);
   entry.v4 = mergeEntries(

@@ -188,7 +188,7 @@ export class AnnounceRunner {
     } else await forwarders.save(forwarder);
   }
 
-  /** The peers that it told before stay until they age. */
+  /** Peers from its earlier answers stay until they expire. */
   async #failed({ forwarder, announce }: Run, reason: string): Promise<void> {
     const { forwarders, settings, clock } = this.#options;
     if (announce.event !== STOPPED) {

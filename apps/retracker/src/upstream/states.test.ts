@@ -106,7 +106,7 @@ for (const status of [400, 403, 404]) {
   });
 }
 
-test("a port where nobody listens disables, and a probe finds it again later", async () => {
+test("a closed port disables a forwarder, and a later probe finds it again", async () => {
   await using up = await HttpUpstream.open();
   await using scene = await TestApp.open({ forwarders: [up.uri] });
   await up.stop();
@@ -170,7 +170,7 @@ test("jobs of a forwarder that becomes disabled are cancelled", async () => {
   assert.equal(up.asked.length, 1);
 });
 
-test("ten failed announces in a row disable, and a good one starts the count anew", async () => {
+test("ten failed announces in a row disable, and a good one resets the count", async () => {
   await using up = await HttpUpstream.open(() => failing("no"));
   await using scene = await TestApp.open({ forwarders: [up.uri] });
   const announce = async (hash: string): Promise<void> => {
@@ -189,7 +189,7 @@ test("ten failed announces in a row disable, and a good one starts the count ane
   assert.match(reason, /^10 failed announces in a row, the last: no$/);
 });
 
-test("other answers of 4xx are a failed announce, and told peers stay", async () => {
+test("other 4xx answers count as a failed announce, and peers from forwarders stay", async () => {
   await using up = await HttpUpstream.open(() => told({ peers: "\x0a\x01\x01\x01\x1a\xe1" }));
   await using scene = await TestApp.open({ forwarders: [up.uri] });
   await scene.announce();

@@ -95,7 +95,7 @@ test("a connection id is used for a minute at most", async (t) => {
   assert.equal(up.announces.length, 4);
 });
 
-test("what does not answer our question is ignored", async () => {
+test("packets that do not answer our request are ignored", async () => {
   await using up = await UdpUpstream.open();
   up.answer = (_packet, transaction) => [
     Buffer.alloc(3),
@@ -119,7 +119,7 @@ test("an error packet is a failed announce", async () => {
   assert.deepEqual([failures, state], [1, "active"]);
 });
 
-test("silence over UDP is retried, and a port where nobody listens disables", async () => {
+test("silence over UDP is retried, and a closed port disables the forwarder", async () => {
   await using up = await UdpUpstream.open();
   up.answer = () => [];
   const uri = `udp://127.0.0.1:${up.port}/announce`;

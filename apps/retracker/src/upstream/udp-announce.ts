@@ -135,7 +135,7 @@ class UdpChannel {
     this.#fail(Object.assign(new Error("closed"), { code: "ECANCELED" }));
   }
 
-  /** Announces that come meanwhile share the request for an id. */
+  /** Announces that arrive meanwhile share the request for an id. */
   async #connect(signal: AbortSignal): Promise<Buffer> {
     this.#connectionId ??= this.#exchange(CONNECT, signal, connectRequest).then((packet) => {
       if (packet.length < 16) throw new AnswerError("a connection id that is too short");

@@ -20,7 +20,7 @@ export interface UpstreamOptions {
   readonly sluice: Sluice;
   readonly clock: Clock;
   readonly settings: Settings;
-  /** Whether forwarders may hear of a hash. */
+  /** Whether a hash may be sent to forwarders. */
   isForwarded(hash: string): boolean;
   localPeer(hash: string, endpoint: string): Announce | undefined;
   /** Any local peer of a hash that is wanted, to try a forwarder with. */
@@ -37,7 +37,7 @@ export class Upstream {
   /** Our own ports, by protocol: nothing is sent to them. */
   readonly httpPorts = new Set<number>();
   readonly udpPorts = new Set<number>();
-  /** A request that carries this has come from ourselves. */
+  /** A request that carries this was sent by this retracker. */
   readonly instance = randomBytes(16).toString("hex");
   readonly #options: UpstreamOptions;
   readonly #refusals: Refusals;
@@ -102,7 +102,7 @@ export class Upstream {
     await this.#udp.close();
   }
 
-  /** Whether a forwarder may hear of a hash. Every way upstream asks this before it sends. */
+  /** Whether a hash may be sent to a forwarder. Every path upstream checks this before it sends. */
   #mayLeave(hash: string, forwarder: string): boolean {
     return this.#options.isForwarded(hash) && !this.#refusals.has(hash, forwarder);
   }

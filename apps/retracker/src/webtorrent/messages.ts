@@ -62,7 +62,7 @@ function readAnnounce(fields: Record<string, unknown>): WebAnnounce {
   };
 }
 
-/** As many peers are told as there are offers for them. */
+/** Each offer is for one peer, so the number of offers is the number of peers that get one. */
 function offersOf({ offers, numwant }: Record<string, unknown>): WebOffer[] {
   if (!Array.isArray(offers)) return [];
   const wanted = typeof numwant === "number" && numwant >= 0 ? numwant : NUMWANT_MAX;

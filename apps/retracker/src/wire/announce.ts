@@ -1,4 +1,4 @@
-/** An announce and its answer, whatever protocol they come by. */
+/** An announce and its answer, for every protocol. */
 
 /** The codes of BEP 15, and one for the event of BEP 21, which UDP has not. */
 export const NONE = 0;

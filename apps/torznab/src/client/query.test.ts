@@ -69,7 +69,7 @@ test("names are the same in any case, and an IMDb id with or without its letters
   }
 });
 
-test("what no search can mean is refused with its field", () => {
+test("an invalid search is refused, and the error names the field", () => {
   for (const [params, field] of [
     [{ t: "details" }, "t"],
     [{ q: "x".repeat(513) }, "q"],

@@ -31,7 +31,7 @@ export const QUERY_FIELDS: readonly string[] = [
   ...new Set(["t", "q", "cat", "limit", "offset", ...Object.values(FIELDS).flat(), ...ALWAYS]),
 ];
 
-/** A field or a value of a search that cannot be. */
+/** A search has an invalid field or value. */
 export class QueryError extends Error {
   readonly field: string;
   readonly value: string;

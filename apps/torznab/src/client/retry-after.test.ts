@@ -29,7 +29,7 @@ test("Retry-After: seconds, the three forms of a date, and the day that is the m
   }
 });
 
-test("what is neither seconds nor a date says nothing", () => {
+test("a value that is neither seconds nor a date is ignored", () => {
   const nothing = [undefined, "", "soon", "-5", "1e9", "Infinity", "0x10", "soon 2099", "in 5 min"];
   for (const value of [...nothing, "May 2099", "99 bottles", "2 2099", "2026-03-01"]) {
     assert.equal(parseRetryAfter(value, NOW), undefined, String(value));

@@ -71,6 +71,7 @@ test("a dialect's own ways: repeats, the third of three, factors, links, no date
 const SAID: Record<FaultName, [kind: string, status: string, penalty: string, reaction?: string]> =
   {
     html: ["html", "error", "ladder"],
+    nzb: ["doctype", "error", "ladder"],
     doctype: ["doctype", "error", "ladder"],
     bomb: ["doctype", "error", "ladder"],
     references: ["too_large", "error", "ladder"],

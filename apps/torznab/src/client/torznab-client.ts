@@ -3,7 +3,7 @@
 import type { LookupFunction } from "node:net";
 import { DOWNLOAD_BYTES_MAX } from "../limits.ts";
 import { redact } from "../redact.ts";
-import type { XmlAnswer } from "../xml/read-answer.ts";
+import type { ListedIndexer, XmlAnswer } from "../xml/read-answer.ts";
 import type { Caps } from "../xml/read-caps.ts";
 import type { Feed } from "../xml/read-feed.ts";
 import type { XmlReader } from "../xml/reader.ts";
@@ -34,11 +34,20 @@ export interface CallOptions {
 }
 
 export type Downloaded =
-  | { readonly kind: "file"; readonly bytes: Uint8Array }
+  | { readonly kind: "file"; readonly type: "torrent" | "nzb"; readonly bytes: Uint8Array }
   | { readonly kind: "magnet"; readonly magnet: string };
 
 /** A torrent file is one: the letter that begins it. */
 const BENCODED_MAP = 0x64;
+
+/** As much of a document as names its root, behind a declaration and a document type. */
+const ROOT_BYTES = 1_024;
+
+function typeOf(bytes: Uint8Array): "torrent" | "nzb" | undefined {
+  if (bytes[0] === BENCODED_MAP) return "torrent";
+  const head = Buffer.from(bytes.subarray(0, ROOT_BYTES)).toString("latin1");
+  return /^[^<]{0,3}(\s*<[?!][^>]*>)*\s*<nzb[\s>]/.test(head) ? "nzb" : undefined;
+}
 
 export class TorznabClient {
   readonly #options: ClientOptions;
@@ -59,14 +68,22 @@ export class TorznabClient {
     throw new TorznabFault("it answers a search with its caps", { kind: "unexpected" });
   }
 
-  /** A torrent file, or the magnet link that the indexer sends instead of it. */
+  /** All indexers of a Jackett. */
+  async indexers(endpoint: Endpoint, call: CallOptions = {}): Promise<ListedIndexer[]> {
+    const params = new URLSearchParams({ t: "indexers", configured: "true" });
+    const answer = await this.#ask(endpoint, params, call);
+    if (answer.kind === "indexers") return answer.indexers;
+    throw new TorznabFault("it does not list its indexers", { kind: "unexpected" });
+  }
+
+  /** A torrent or NZB file, or the magnet link that the indexer sends instead of it. */
   async download(endpoint: Endpoint, link: string, call: CallOptions = {}): Promise<Downloaded> {
     try {
       const response = await request(link, this.#limits(endpoint, call, DOWNLOAD_BYTES_MAX));
       if (response.magnet !== undefined) return { kind: "magnet", magnet: response.magnet };
-      const isTorrent = response.bytes[0] === BENCODED_MAP;
-      if (!isTorrent || response.status >= 400) throw await this.#downloadFault(response);
-      return { kind: "file", bytes: response.bytes };
+      const type = typeOf(response.bytes);
+      if (type === undefined || response.status >= 400) throw await this.#downloadFault(response);
+      return { kind: "file", type, bytes: response.bytes };
     } catch (error) {
       throw clean(error, endpoint);
     }
@@ -81,7 +98,9 @@ export class TorznabClient {
       // One torrent is missing: the indexer is well.
       return isGone ? new TorznabFault(fault.message, { kind: "http", httpStatus: status }) : fault;
     }
-    return new TorznabFault("the link gives a document and no torrent", { kind: "unexpected" });
+    return new TorznabFault("the link gives a document, and neither a torrent nor an NZB file", {
+      kind: "unexpected",
+    });
   }
 
   async #ask(endpoint: Endpoint, params: URLSearchParams, call: CallOptions): Promise<XmlAnswer> {

@@ -29,3 +29,28 @@ test("POST /search filters by category as the feed does", async (t) => {
   const found = await app.call(`GET /search/${body.id}`);
   assert.deepEqual(found.body.releases, []);
 });
+
+test("an indexer's own categories are found under those they are mapped to", async (t) => {
+  const app = await start(t);
+  const items = sampleItems("a", 2).map((item, i) => ({ ...item, category: 100_123 + i }));
+  const server = await openIndexer(t, { items });
+  await app.add(server, "a", { categories: { 100123: 5040 } });
+  const count = async (cat: string) => {
+    const { body } = await app.call(`GET /api/a?t=search&q=release&cat=${cat}`);
+    return body.split("<item>").length - 1;
+  };
+  assert.deepEqual([await count("5040"), await count("5000"), await count("2000")], [1, 1, 0]);
+  const asked = server.requests.filter(({ t }) => t === "search").map(({ params }) => params);
+  // In its own numbers; the parent is asked for too where the indexer lists it.
+  assert.deepEqual(
+    asked.map((params) => params.get("cat")),
+    ["100123", "5000,100123", "2000"],
+  );
+  const caps = (await app.call("GET /api?t=caps")).body;
+  assert.match(caps, /<category id="5000"[^>]*>(<subcat[^>]*>)*<subcat id="5040"/);
+  const changed = await app.call("PATCH /indexers/a", { categories: { 100124: 2000 } });
+  assert.deepEqual(changed.body.categories, { 100124: 2000 });
+  assert.equal(await count("2000"), 1, "the cache holds nothing of the former mapping");
+  const refused = await app.call("PATCH /indexers/a", { categories: { tv: 5000 } });
+  assert.match(refused.body.error.message, /categories \(a key\) must be a whole number.*tv/);
+});

@@ -42,7 +42,7 @@ test("five functions reach each indexer in the words that it knows", async (t) =
   }
 });
 
-test("activity tells who waits, is asked and cools down, with reason and time", async (t) => {
+test("activity lists waiting, running and cooling indexers, with reason and time", async (t) => {
   const app = await start(t);
   const slow = await openIndexer(t);
   const cooling = await openIndexer(t);

@@ -105,7 +105,7 @@ test("a 429 on caps cools the indexer, a reset ends it", async (t) => {
   assert.equal((await app.call("GET /api?t=search&q=release")).status, 200);
 });
 
-test("wrong caps are fetched anew, without a cooldown", async (t) => {
+test("wrong caps are fetched again, without a cooldown", async (t) => {
   const { app, server } = await withOne(t);
   await app.call("GET /api?t=search&q=one");
   assert.equal(server.count("caps"), 1);
@@ -148,7 +148,7 @@ test("a search is a job with a status per indexer, and its results stream", asyn
   const after = await app.call(`GET /search/${body.id}`);
   assert.equal(after.body.done, true);
   assert.equal(after.body.releases.length, 2);
-  // Whoever comes late hears the same.
+  // A client that connects late gets the same events.
   assert.equal((await events(app, body.id)).length, 3);
   assert.equal((await app.call("GET /search/nothing")).status, 404);
 });
@@ -163,7 +163,7 @@ test("a search is cancelled by its id", async (t) => {
   assert.equal(first![1].report.status, "cancelled");
 });
 
-test("the budget says what is left and when, and a dry run asks nobody", async (t) => {
+test("the budget says what is left and when, and a dry run sends no requests", async (t) => {
   const limits = { interval: "60s", windows: [{ limit: 2, per: "hour" }] };
   const { app, server } = await withOne(t, limits);
   assert.equal((await app.call("GET /indexers/a/budget")).body.text, "2 of 2 left, next slot now");
@@ -188,7 +188,7 @@ test("the budget says what is left and when, and a dry run asks nobody", async (
   assert.equal(server.requests.length, 1);
 });
 
-test("history tells each request, the latest first", async (t) => {
+test("history lists each request, the latest first", async (t) => {
   const { app, server } = await withOne(t);
   await app.call("GET /api?t=search&q=release");
   server.fault = "http500";
@@ -213,13 +213,13 @@ test("its page shows indexers as gates, and acts on them", async (t) => {
     app.call(`POST /v1/apps/torznab/actions/${name}`, { values: { indexer: "a" } });
   assert.equal((await act("pause")).body.message, "a is paused");
   assert.equal((await app.call("GET /indexers/a")).body.state, "the indexer is paused");
-  assert.equal((await act("resume")).body.message, "a is asked again");
+  assert.equal((await act("resume")).body.message, "a is resumed");
   assert.equal((await act("test")).body.message, "a answers as jackett");
   server.fault = "html";
   const { status, body } = await act("test");
   assert.equal(status, 200);
   assert.match(body.message, /^a does not answer: the answer is a web page/);
   assert.match((await app.call("GET /indexers/a")).body.state, /^cooling down: .* web page/);
-  assert.equal((await act("reset")).body.message, "a may be asked again");
+  assert.equal((await act("reset")).body.message, "the cooldown of a is over");
   assert.equal(app.page().name, "torznab");
 });

@@ -43,8 +43,9 @@ export function jsonRoutes(app: HttpApp, service: TorznabService, closing: Abort
       });
       if (file.kind === "magnet") return reply.redirect(file.magnet, 302);
       // Whatever the indexer calls it: a browser must not take it for a page of ours.
-      const name = `attachment; filename="${params.id}.torrent"`;
-      reply.type("application/x-bittorrent").header("content-disposition", name);
+      const name = `attachment; filename="${params.id}.${file.type}"`;
+      const type = file.type === "nzb" ? "application/x-nzb" : "application/x-bittorrent";
+      reply.type(type).header("content-disposition", name);
       return reply.send(Buffer.from(file.bytes));
     },
   );

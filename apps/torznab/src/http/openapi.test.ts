@@ -110,7 +110,8 @@ test("every call is described, valid OpenAPI, and answers as it says", async (t)
   await api.call("POST /search", 202, { q: "waits" });
   await api.call("GET /activity", 200);
   await api.call("GET /history?limit=5&indexer=a", 200);
-  for (const path of ["/api", "/api/a", "/api/a/api", JACKETT, `${JACKETT}/api`]) {
+  const usenet = ["/newznab/api", "/newznab/a", "/newznab/a/api"];
+  for (const path of ["/api", "/api/a", "/api/a/api", JACKETT, `${JACKETT}/api`, ...usenet]) {
     await api.call(`GET ${path}?t=caps`, 200);
     await api.call(`GET ${path}?t=nothing`, 400);
   }

@@ -4,8 +4,10 @@ import type { Merged } from "../service/merge.ts";
 import type { Caps, Category, Mode } from "../xml/read-caps.ts";
 
 const DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n';
-const SPACES =
-  'xmlns:atom="http://www.w3.org/2005/Atom" xmlns:torznab="http://torznab.com/schemas/2015/feed"';
+const SPACES = {
+  torznab: 'xmlns:torznab="http://torznab.com/schemas/2015/feed"',
+  newznab: 'xmlns:newznab="http://www.newznab.com/DTD/2010/feeds/attributes/"',
+};
 
 /** What is no character of XML is left out, whatever an indexer sent. */
 function escapeXml(text: string): string {
@@ -31,6 +33,8 @@ export function renderError(code: number, description: string): string {
 }
 
 export interface FeedPage {
+  /** The dialect, and what downloads are: torrents or NZB files. */
+  readonly kind: "torznab" | "newznab";
   readonly title: string;
   /** Also says which indexers did not answer: people read it, clients do not. */
   readonly description: string;
@@ -43,28 +47,30 @@ export interface FeedPage {
 }
 
 export function renderFeed(page: FeedPage): string {
-  const { title, description, releases, offset, total, origin } = page;
+  const { kind, title, description, releases, offset, total, origin } = page;
   const items = releases.map((release) => renderItem(release, page)).join("");
-  return `${DECLARATION}<rss version="2.0" ${SPACES}>
+  return `${DECLARATION}<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom" ${SPACES[kind]}>
 <channel>
 <atom:link href="${escapeXml(origin)}/api" rel="self" type="application/rss+xml"/>
 <title>${escapeXml(title)}</title>
 <description>${escapeXml(description)}</description>
 <link>${escapeXml(origin)}/</link>
-<torznab:response offset="${offset}" total="${total}"/>
+<${kind}:response offset="${offset}" total="${total}"/>
 ${items}</channel>
 </rss>
 `;
 }
 
 const TORRENT = "application/x-bittorrent";
+const NZB = "application/x-nzb";
 const MAGNET = "application/x-bittorrent;x-scheme-handler/magnet";
 
-function renderItem(release: Merged, { origin, now }: FeedPage): string {
+function renderItem(release: Merged, { kind, origin, now }: FeedPage): string {
   const { download, magnet, indexer } = release;
   const url =
     download === undefined ? magnet : `${origin}/download/${indexer.id}?token=${download}`;
   const size = release.sizeBytes ?? 0;
+  const file = kind === "newznab" ? NZB : TORRENT;
   const lines = [
     element("title", release.title),
     `<guid isPermaLink="false">${escapeXml(release.guid)}</guid>`,
@@ -79,8 +85,8 @@ function renderItem(release: Merged, { origin, now }: FeedPage): string {
     ),
     element("size", size),
     ...release.categories.map((id) => element("category", id)),
-    ...(url === undefined ? [] : [enclosure(url, size, url === magnet ? MAGNET : TORRENT)]),
-    ...attributesOf(release).flatMap(([name, value]) => attribute(name, value)),
+    ...(url === undefined ? [] : [enclosure(url, size, url === magnet ? MAGNET : file)]),
+    ...attributesOf(release).flatMap(([name, value]) => attribute(kind, name, value)),
   ];
   return `<item>\n${lines.join("\n")}\n</item>\n`;
 }
@@ -111,9 +117,9 @@ function enclosure(url: string, length: number, type: string): string {
   return `<enclosure url="${escapeXml(url)}" length="${length}" type="${type}"/>`;
 }
 
-function attribute(name: string, value: string | number | undefined): string[] {
+function attribute(kind: string, name: string, value: string | number | undefined): string[] {
   if (value === undefined) return [];
-  return [`<torznab:attr name="${escapeXml(name)}" value="${escapeXml(String(value))}"/>`];
+  return [`<${kind}:attr name="${escapeXml(name)}" value="${escapeXml(String(value))}"/>`];
 }
 
 const NODES: Readonly<Record<Mode, readonly string[]>> = {

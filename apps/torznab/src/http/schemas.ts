@@ -41,12 +41,22 @@ const DESCRIBED_INDEXER = {
   url: { ...TEXT, description: "The address that its program shows; a key in it is taken out." },
   apiKey: { ...TEXT, writeOnly: true },
   enabled: FLAG,
-  interval: { ...DURATION, description: "Base spacing of two requests. Default 60s." },
+  interval: { ...DURATION, description: "Base spacing of two requests. Default 10s." },
   floor: { ...DURATION, description: "No priority waits less than this." },
   windows: WINDOWS_GIVEN,
   grabs: { ...WINDOWS_GIVEN, description: "The same for downloads." },
+  host: { ...TEXT, description: "Whose limits it shares. Default: the host of its address." },
+  categories: {
+    type: "object",
+    additionalProperties: { type: "integer" },
+    description: "Its own category numbers, and the standard ones that they are.",
+  } satisfies Schema,
 };
 
+const KIND: Schema = {
+  ...choice(["torznab", "newznab"]),
+  description: "newznab for usenet. Default torznab.",
+};
 const ID: Schema = { type: "string", pattern: "^[a-z0-9][a-z0-9_-]{0,63}$" };
 
 const WINDOWS = list(object({ limit: COUNT, per: MS, used: COUNT, left: COUNT }));
@@ -56,6 +66,7 @@ const BUDGET = object({
   indexer: TEXT,
   windows: WINDOWS,
   grabs: WINDOWS,
+  host: object({ name: TEXT, running: COUNT, windows: WINDOWS }),
   running: COUNT,
   ladderStep: COUNT,
   reported: object({ current: COUNT, max: COUNT }),
@@ -91,6 +102,8 @@ const INDEXER = object(
     url: TEXT,
     enabled: FLAG,
     limits: LIMITS,
+    host: TEXT,
+    categories: { type: "object", additionalProperties: { type: "integer" } },
     source: choice(["api", "settings"]),
     refusedBecause: TEXT,
     capsAt: TIME,
@@ -284,7 +297,7 @@ export const SCHEMAS = {
   }),
   addIndexer: about("indexers", "addIndexer", "Add an indexer, and test it", {
     querystring: object({ test: { ...choice(["true", "false"]), description: "Default true." } }),
-    body: object({ id: ID, ...DESCRIBED_INDEXER }, ["url"]),
+    body: object({ id: ID, kind: KIND, ...DESCRIBED_INDEXER }, ["url"]),
     response: { 201: INDEXER, ...REFUSED },
   }),
   getIndexer: ofIndexer("getIndexer", "An indexer and its budget", answers(INDEXER)),

@@ -32,6 +32,18 @@ test("three dialects behind one endpoint: merged, each item naming its indexer",
   assert.deepEqual([beyond.status, count(beyond.body)], [200, 0]);
 });
 
+test("a query that is too long to be read is refused in XML on /api", async (t) => {
+  const { address } = await start(t);
+  const long = "a".repeat(20_000);
+  const asked = await ask(address, `GET /api?t=search&q=${long}`);
+  assert.equal(asked.status, 431);
+  assert.match(asked.headers.get("content-type")!, /^application\/xml/);
+  assert.match(asked.body, /<error code="201" description="the address and the headers[^"]*"\/>/);
+  const elsewhere = await ask(address, `GET /history?q=${long}`);
+  assert.equal(elsewhere.status, 431);
+  assert.equal(elsewhere.body.error.code, "INVALID");
+});
+
 test("the same release from two indexers is one item, from the better seeded", async (t) => {
   const app = await start(t);
   const infohash = "0123456789abcdef0123456789abcdef01234567";
@@ -98,7 +110,7 @@ test("nothing answered: the wait as a 429, the real failure before the wait", as
   assert.deepEqual([some.status, count(some.body)], [200, 1]);
 });
 
-test("what we cannot answer is an error of the protocol", async (t) => {
+test("a request that cannot be answered gets an error of the protocol", async (t) => {
   const app = await start(t);
   for (const [line, status, code] of [
     ["/api", 400, 203],
@@ -141,7 +153,7 @@ test("a client that goes away cancels its search", async (t) => {
   const [search] = app.service.searches;
   request.destroy();
   await until(() => search!.watchers === 0);
-  // Who comes now must not join what is being given up.
+  // A new request must not join a search that is being given up.
   const next = app.service.search({ query: { mode: "search", q: "x" } });
   assert.notEqual(next, search);
   await search!.done;
@@ -189,7 +201,7 @@ test("searches that overlap ask an indexer once, and a durable one is joined", a
   assert.equal(server.count("search"), 1);
 });
 
-test("an indexer that asks for time without saying how much: our answer says it", async (t) => {
+test("if an indexer limits requests without a time, our answer gives one", async (t) => {
   const app = await start(t);
   const server = await openIndexer(t);
   await app.add(server, "a");
@@ -202,7 +214,7 @@ test("an indexer that asks for time without saying how much: our answer says it"
   assert.ok(seconds > 55 && seconds <= 61, `${seconds}`);
 });
 
-test("more searches than can be served are refused, and told when to come again", async (t) => {
+test("refuses searches beyond the limit, with the time after which to retry", async (t) => {
   const app = await start(t);
   await app.add(await openIndexer(t), "a");
   await app.service.test("a");
@@ -215,7 +227,7 @@ test("more searches than can be served are refused, and told when to come again"
   const xml = await app.call("GET /api?t=search&q=more");
   assert.deepEqual([xml.status, xml.headers.get("retry-after")], [429, "15"]);
   assert.match(xml.body, /<error code="429"/);
-  // Who asks for what is under way joins it.
+  // A request for a search that is already running joins it.
   assert.equal(app.service.search({ query: { mode: "search", q: "7" } }).isDone, false);
 });
 

@@ -48,17 +48,25 @@ const ADDRESSES = [
   // Clients that know only Jackett's addresses; some leave the last part out.
   ["/api/v2.0/indexers/:indexer/results/torznab", "torznabAsJackett"],
   ["/api/v2.0/indexers/:indexer/results/torznab/api", "torznabAsJackettBelow"],
+  // The same for usenet: its clients would not know what to do with a torrent.
+  ["/newznab/api", "newznab"],
+  ["/newznab/:indexer", "newznabOfOne"],
+  ["/newznab/:indexer/api", "newznabOfOneBelow"],
 ] as const;
+
+/** Addresses without an indexer in them. */
+const OF_ALL: readonly string[] = ["/api", "/newznab/api"];
 
 export function torznabRoutes(app: HttpApp, routes: TorznabRoutes): void {
   for (const [url, name] of ADDRESSES) {
-    const schema = torznabSchema(name, url !== "/api");
+    const schema = torznabSchema(name, !OF_ALL.includes(url));
+    const kind = url.startsWith("/newznab") ? "newznab" : "torznab";
     // The key is asked for here, because these clients send it in the query.
     const options = { ...described(schema), config: { isPublic: true } };
     app.get<Asked>(url, options, async (request, reply) => {
       reply.type("application/rss+xml; charset=utf-8");
       try {
-        return await answer(routes, request, reply);
+        return await answer(routes, kind, request, reply);
       } catch (error) {
         return refuse(reply, toApiError(error));
       }
@@ -66,8 +74,20 @@ export function torznabRoutes(app: HttpApp, routes: TorznabRoutes): void {
   }
 }
 
+/** A request that is too long to be read: for these addresses too the answer is XML. */
+export function brokenRequest(broken: {
+  readonly status: number;
+  readonly message: string;
+  readonly head: string;
+}): { type: string; body: string } | undefined {
+  if (!/^GET \/(api|newznab)\b/.test(broken.head)) return undefined;
+  const body = renderError(broken.status === 431 ? 201 : 900, broken.message);
+  return { type: "application/xml; charset=utf-8", body };
+}
+
 async function answer(
   { service, keys }: TorznabRoutes,
+  kind: Kind,
   request: FastifyRequest<Asked>,
   reply: FastifyReply,
 ): Promise<string> {
@@ -75,7 +95,8 @@ async function answer(
   checkKey(keys, given.get("apikey") ?? request.headers["x-api-key"] ?? bearerOf(request));
   const { indexers } = service.parts;
   const indexer = chosenOf(request.params.indexer, service);
-  const records = indexer === undefined ? indexers.all : [indexers.get(indexer)];
+  const ofKind = indexers.all.filter((one) => (one.kind ?? "torznab") === kind);
+  const records = indexer === undefined ? ofKind : [indexers.get(indexer)];
   if (given.get("t")?.toLowerCase() === "caps") {
     reply.type("application/xml; charset=utf-8");
     return renderCaps(ownCaps(indexer === undefined ? TITLE : records[0]!.name, records));
@@ -88,13 +109,13 @@ async function answer(
   const query = { ...rest, offset, limit: Math.min(limit, PAGE_ITEMS_MAX) };
   const search = service.search({
     query,
-    indexers: indexer === undefined ? undefined : [indexer],
+    indexers: records.map(({ id }) => id),
     priority: priorityOf(given.get("priority")),
   });
   await ended(service, search, reply);
   const failure = search.failure();
   if (failure !== undefined) throw failed(failure);
-  return renderPage(search, request, service.parts.clock.now());
+  return renderPage(search, request, kind, service.parts.clock.now());
 }
 
 /** Answers when the search is done, or when the caller has left. */
@@ -109,13 +130,15 @@ async function ended(service: TorznabService, search: Search, reply: FastifyRepl
   }
 }
 
-function renderPage(search: Search, request: FastifyRequest, now: number): string {
+type Kind = "torznab" | "newznab";
+
+function renderPage(search: Search, request: FastifyRequest, kind: Kind, now: number): string {
   const { releases, total } = search.page();
   const origin = `${request.protocol}://${request.host}`;
   const offset = search.facts.page?.offset ?? 0;
   const gaps = search.reports.map(gapOf).filter((gap) => gap !== undefined);
   const description = gaps.length === 0 ? TITLE : `${TITLE}. Incomplete: ${gaps.join("; ")}`;
-  return renderFeed({ title: TITLE, description, releases, offset, total, origin, now });
+  return renderFeed({ kind, title: TITLE, description, releases, offset, total, origin, now });
 }
 
 /** Why a feed lacks releases of an indexer; undefined when it does not. */

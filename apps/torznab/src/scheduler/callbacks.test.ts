@@ -105,12 +105,12 @@ test("a signal ends queued tasks at once and aborts the running ones", async (t)
   assert.deepEqual(rig.statuses.sort(), ["a cancelled", "a cancelled", "b cancelled"]);
   assert.deepEqual(aborts.sort(), ["a", "b"]);
   assert.equal(rig.calls.at(-1), "done");
-  // Whoever was aborted has not failed.
+  // An aborted search is not a failure of its indexer.
   assert.equal((await rig.sluice.gate("indexer:a").info()).ladderStep, 0);
   assert.deepEqual(rig.errors, []);
 });
 
-test("a signal that is aborted already, or before the batch has left, asks nobody", async (t) => {
+test("sends no requests if aborted already, or before the batch has left", async (t) => {
   const rig = await Rig.open(t);
   const controller = new AbortController();
   rig.submit({ signal: AbortSignal.abort() });
@@ -132,7 +132,7 @@ test("the same feed while it is pending is deduplicated, another one is not", as
   rig.submit({ ...rss, params: { cat: [1, 2] }, indexers: [indexer("b")] });
   rig.submit({ priority: "interactive", params: { cat: [1, 2] } });
   await rig.clock.advance(10);
-  // It is told at once, and while the first one runs.
+  // The duplicate is reported at once, while the first search runs.
   assert.deepEqual(rig.statuses, ["a deduplicated"]);
   rig.submit({ ...rss, params: { cat: [1, 2] } });
   await rig.clock.advance("5m");
@@ -157,7 +157,7 @@ test("a handler that throws gives slot and gate back", async (t) => {
   assert.deepEqual([gate.inFlight, gate.ladderStep], [0, 0]);
 });
 
-test("stop: the queued end as stopped, the running may end, nobody submits after", async (t) => {
+test("stop: queued tasks end as stopped, running ones may end, submits are refused", async (t) => {
   const rig = await Rig.open(t, { workers: 1 });
   rig.tookMs = 1_000;
   rig.submit({ indexers: [indexer("a"), indexer("b")] });
@@ -173,7 +173,7 @@ test("stop: the queued end as stopped, the running may end, nobody submits after
   assert.equal(rig.done.length, 2);
 });
 
-test("stop: what runs over the timeout is aborted", async (t) => {
+test("stop: tasks that run longer than the timeout are aborted", async (t) => {
   const rig = await Rig.open(t);
   rig.tookMs = 60_000;
   rig.submit();
@@ -224,7 +224,7 @@ test("random endings: each callback once, the job's last", async (t) => {
   }
 });
 
-test("a burst that is skipped as a whole: everybody hears of it, with the reason", async (t) => {
+test("if a whole burst is skipped, every submit gets a report with the reason", async (t) => {
   const rig = await Rig.open(t);
   await rig.sluice.gate("indexer:a").cooldown("1h", "a test");
   for (let i = 0; i < 3_000; i++) rig.submit({ priority: "rss", params: i });

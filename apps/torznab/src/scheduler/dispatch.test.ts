@@ -111,7 +111,7 @@ test("submits within five milliseconds are one decision", async (t) => {
   assert.deepEqual(rig.requests, ["b 5", "a 1005"]);
 });
 
-test("what waited ten minutes is promoted: urgent searches starve nobody", async (t) => {
+test("searches that waited ten minutes are promoted: urgent ones starve no others", async (t) => {
   const rig = await Rig.open(t, { workers: 1 });
   rig.tookMs = 4_900;
   const urgent = (n: number): void => {

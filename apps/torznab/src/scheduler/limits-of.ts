@@ -1,4 +1,7 @@
-/** The gates of an indexer: one for what it is asked, one for what is fetched from it. */
+/**
+ * The gates of an indexer: one for what it is asked, one for what is fetched from it, and one that
+ * it shares with the other indexers of its host.
+ */
 import type { Duration, GateOptions, Sluice } from "sluice";
 import { INTERVAL_FACTORS } from "./priority.ts";
 
@@ -21,6 +24,21 @@ export interface IndexerLimits {
   grabs?: readonly Window[] | undefined;
 }
 
+/** What all indexers of a host share. Every request counts: searches, caps and downloads. */
+export interface HostLimits {
+  /** Spacing between the starts of two requests, the same for every priority. */
+  interval?: Duration | undefined;
+  windows?: readonly Window[] | undefined;
+  /** Requests at once. */
+  concurrency?: number | undefined;
+}
+
+/** An indexer as the gates see it. */
+export interface Limited extends IndexerLimits {
+  readonly id: string;
+  readonly host?: (HostLimits & { readonly id: string }) | undefined;
+}
+
 const BASE_INTERVAL_MS = 60_000;
 
 /** The rungs that the programs of this field use, so that indexers see what they are used to. */
@@ -41,6 +59,30 @@ export function gateOptions(limits: IndexerLimits, budget: Budget): GateOptions 
   };
 }
 
+export function hostKey(host: string): string {
+  return `host:${host}`;
+}
+
+export function hostGateOptions({ interval, windows, concurrency }: HostLimits): GateOptions {
+  return {
+    ...(interval === undefined ? {} : { interval: { every: interval, from: "start" } }),
+    ...(concurrency === undefined ? {} : { concurrency }),
+    windows: windows ?? [],
+  };
+}
+
+/** The gates that a request passes, by key. */
+function gatesOf(indexer: Limited, budget: Budget): Map<string, GateOptions> {
+  const gates = new Map([[gateKey(indexer.id, budget), gateOptions(indexer, budget)]]);
+  const { host } = indexer;
+  if (host !== undefined) gates.set(hostKey(host.id), hostGateOptions(host));
+  return gates;
+}
+
+export function gateKeys(indexer: Limited, budget: Budget = "query"): string[] {
+  return [...gatesOf(indexer, budget).keys()];
+}
+
 /** Sets gates when they are new or have changed; what was used of them stays. */
 export class IndexerGates {
   readonly #sluice: Sluice;
@@ -50,12 +92,12 @@ export class IndexerGates {
     this.#sluice = sluice;
   }
 
-  async configure(indexer: IndexerLimits & { id: string }, budget: Budget): Promise<void> {
-    const key = gateKey(indexer.id, budget);
-    const options = gateOptions(indexer, budget);
-    const text = JSON.stringify(options);
-    if (this.#set.get(key) === text) return;
-    await this.#sluice.gate(key).set(options);
-    this.#set.set(key, text);
+  async configure(indexer: Limited, budget: Budget): Promise<void> {
+    for (const [key, options] of gatesOf(indexer, budget)) {
+      const text = JSON.stringify(options);
+      if (this.#set.get(key) === text) continue;
+      await this.#sluice.gate(key).set(options);
+      this.#set.set(key, text);
+    }
   }
 }

@@ -8,6 +8,8 @@ const WINDOWS = [
   { limit: 3, per: 60_000 },
   { limit: 8, per: 600_000 },
 ] as const;
+/** What all three share. */
+const HOST = { id: "h", interval: 500, windows: [{ limit: 6, per: 60_000 }], concurrency: 2 };
 const INTERVAL_MS = 10_000;
 const FLOOR_MS = 2_000;
 const PROMOTED_MS = 600_000;
@@ -27,7 +29,7 @@ test("no window, spacing or concurrency is exceeded, whatever comes when", async
       const rig = await Rig.open(t);
       const runs = new Map<string, { tier: number; start: number; end: number }[]>();
       for (const { indexer: i, tier, tookMs, afterMs } of all) {
-        const limits = { interval: INTERVAL_MS, floor: FLOOR_MS, windows: WINDOWS };
+        const limits = { interval: INTERVAL_MS, floor: FLOOR_MS, windows: WINDOWS, host: HOST };
         const submittedAt = rig.atMs;
         rig.submit({
           indexers: [indexer(`i${i}`, limits)],
@@ -54,8 +56,21 @@ test("no window, spacing or concurrency is exceeded, whatever comes when", async
           assert.ok(start - (list[i - 1]?.end ?? -Infinity) >= SPACING_MS[tier]!, "spacing");
         }
       }
+      checkHost([...runs.values()].flat().sort((a, b) => a.start - b.start));
       await rig.close();
     }),
     { numRuns: 40 },
   );
 });
+
+function checkHost(all: readonly { start: number; end: number }[]): void {
+  for (const [i, { start }] of all.entries()) {
+    const before = all.slice(0, i);
+    const atOnce = before.filter(({ end }) => end > start).length;
+    assert.ok(atOnce < HOST.concurrency, "requests at once on the host");
+    assert.ok(start - (before.at(-1)?.start ?? -Infinity) >= HOST.interval, "host spacing");
+    for (const { limit, per } of HOST.windows) {
+      assert.ok(start - (all[i - limit]?.start ?? -Infinity) >= per, "host window");
+    }
+  }
+}

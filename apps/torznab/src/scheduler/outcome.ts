@@ -50,7 +50,8 @@ export class RateLimitWaitError extends Error {
     indexer: { id: string; name: string },
     times: { wait: number; maxWait: number; priority: Priority | undefined },
   ) {
-    super(`${indexer.name} opens in ${times.wait} ms, the search waits ${times.maxWait} ms`);
+    const [wait, most] = [times.wait, times.maxWait].map((ms) => `${Math.ceil(ms / 1_000)} s`);
+    super(`${indexer.name} may be asked in ${wait}; this search waits ${most} at most`);
     this.name = "RateLimitWaitError";
     this.indexerId = indexer.id;
     this.indexerName = indexer.name;

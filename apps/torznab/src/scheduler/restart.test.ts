@@ -52,7 +52,7 @@ test("tasks of a library submit that a crash left behind send nothing", async (t
   assert.deepEqual([waiting, running], [0, 0]);
 });
 
-test("a durable submit goes on after a restart, with what was answered before it", async (t) => {
+test("a durable submit continues after a restart, with the answers from before it", async (t) => {
   const folder = await openFolder(t);
   const clock = new FakeClock();
   const first = await Rig.openIn(folder, clock);

@@ -26,7 +26,7 @@ import { answered, endedBy, failed, finishedBy } from "./ending.ts";
 import { Fault } from "./fault.ts";
 import { keptOf } from "./kept.ts";
 import { cancelOthers, jobsOf, type Payload } from "./leftovers.ts";
-import { gateKey, IndexerGates } from "./limits-of.ts";
+import { gateKey, gateKeys, IndexerGates } from "./limits-of.ts";
 import { taskKey } from "./normalise.ts";
 import { type Outcome, without } from "./outcome.ts";
 import { penalise } from "./penalise.ts";
@@ -204,7 +204,7 @@ export class SearchScheduler<Params = unknown, Result = unknown> {
       // Only who outlives the process has to find its parameters in the queue.
       payload: isDurable ? { ...base, params } : base,
       priority: priority ?? "background",
-      gates: [gateKey(indexer.id, options.budget)],
+      gates: gateKeys(indexer, options.budget),
       maxWait: maxWaitOf(priority, maxWait),
       deadline,
       group: id,

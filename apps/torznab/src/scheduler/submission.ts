@@ -5,12 +5,11 @@
  * worker has it, and `over` from the moment its outcome is known; the outcome is reported once.
  */
 import type { Job } from "sluice";
-import type { Budget, IndexerLimits } from "./limits-of.ts";
+import type { Budget, Limited } from "./limits-of.ts";
 import type { More, Outcome } from "./outcome.ts";
 import type { Priority } from "./priority.ts";
 
-export interface Indexer extends IndexerLimits {
-  readonly id: string;
+export interface Indexer extends Limited {
   readonly name: string;
 }
 
@@ -20,7 +19,7 @@ export interface ExecContext {
   readonly signal: AbortSignal;
 }
 
-/** What an indexer answered. Coverage is the indexer itself unless told otherwise. */
+/** What an indexer answered. Coverage is the indexer itself unless it is set. */
 export interface Answer<Result> {
   readonly results: readonly Result[];
   readonly coverage?: readonly string[] | undefined;
@@ -69,7 +68,7 @@ export interface Task<Params, Result> {
   readonly indexer: Indexer;
   state: TaskState;
   job: Job | undefined;
-  /** What the handler found out; told when the job has ended. */
+  /** The result of the handler, reported when the job has ended. */
   outcome: Outcome<Result> | undefined;
   /** Why it was given up, when it was. */
   givenUp: "cancelled" | "stopped" | undefined;

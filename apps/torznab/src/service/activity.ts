@@ -24,7 +24,7 @@ export interface Activity {
   }[];
 }
 
-interface TaskJob {
+export interface TaskJob {
   readonly id: string;
   readonly tier: number;
   readonly addedAt: number;
@@ -45,6 +45,11 @@ export async function activityOf(service: TorznabService): Promise<Activity> {
       cooldown === undefined ? [] : [{ indexer: id, ...cooldown, ladderStep }],
     ),
   };
+}
+
+/** Requests that wait for their turn, of all searches. */
+export function waitingTasks(service: TorznabService): Promise<TaskJob[]> {
+  return jobsIn(service, "waiting");
 }
 
 async function jobsIn(service: TorznabService, state: "waiting" | "running"): Promise<TaskJob[]> {

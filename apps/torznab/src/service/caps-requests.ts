@@ -3,7 +3,6 @@
  * search that needs it, and one at a time for an indexer.
  */
 import type { Completion, SubmitOptions } from "../scheduler/submission.ts";
-import { Indexers } from "./indexers.ts";
 import type { Parts } from "./parts.ts";
 
 type Submit = SubmitOptions<{ readonly mode: "caps" }, unknown>;
@@ -26,7 +25,7 @@ export class CapsRequests {
     const entry = { end, isPending: true };
     this.#ends.set(id, entry);
     this.#submit({
-      indexers: [Indexers.limited(this.#parts.indexers.get(id))],
+      indexers: [this.#parts.indexers.limited(this.#parts.indexers.get(id))],
       params: { mode: "caps" },
       priority,
       maxWait,

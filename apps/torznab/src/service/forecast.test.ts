@@ -42,7 +42,7 @@ test("the next slot of each priority is what the gate says, not what was asked l
   assert.deepEqual(await nextSlot(), before);
 });
 
-test("while it is being asked, spacing begins now at best, and nobody is skipped", async (t) => {
+test("during a request, spacing begins now at best, and the indexer is not skipped", async (t) => {
   const { app, server, dry, slots } = await withOne(t, { interval: "100s" });
   server.fault = "silent";
   const asking = app.service.test("a").catch(() => {});
@@ -73,4 +73,18 @@ test("a dry run says what the search itself would do", async (t) => {
   assert.equal((await dry({ q: "x", maxWait: "10s" })).goes, "rate_limited");
   await app.service.parts.sluice.gate("indexer:a").cooldown("40s", "HTTP 503");
   assert.equal((await dry({ q: "x" })).reason, "HTTP 503");
+});
+
+test("a dry run counts the requests that wait ahead of it", async (t) => {
+  const { app, server, dry } = await withOne(t, { interval: "10s", floor: "10s" });
+  await app.service.test("a");
+  // Answered means that they are in the queue.
+  await Promise.all(["one", "two"].map((q) => app.call("POST /search", { q })));
+  const behind = await dry({ q: "three" });
+  assert.deepEqual(
+    [behind.goes, behind.reason],
+    ["later", "2 requests that wait for this indexer go first"],
+  );
+  near([behind.inMs / 1_000], [30]);
+  assert.equal(server.count("search"), 0);
 });

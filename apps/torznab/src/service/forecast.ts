@@ -1,16 +1,26 @@
 /** What is left of an indexer's limits, and when a search would go. */
 import type { GateInfo } from "sluice";
 import { pruneQuery } from "../client/query.ts";
-import { gateKey, gateOptions } from "../scheduler/limits-of.ts";
 import { taskKey } from "../scheduler/normalise.ts";
-import { INTERVAL_FACTORS, maxWaitOf, PRIORITIES, type Priority } from "../scheduler/priority.ts";
-import { type IndexerRecord, Indexers } from "./indexers.ts";
+import { maxWaitOf, PRIORITIES, type Priority } from "../scheduler/priority.ts";
+import { type TaskJob, waitingTasks } from "./activity.ts";
+import { hostOf, type IndexerRecord } from "./indexers.ts";
+import { type Ahead, isBusy, limitsNow, nextAt, nextBehind } from "./limits-now.ts";
 import { priorityOf, type SearchRequest, type TorznabService } from "./service.ts";
+
+export interface WindowLeft {
+  readonly limit: number;
+  readonly per: number;
+  readonly used: number;
+  readonly left: number;
+}
 
 export interface Budget {
   readonly indexer: string;
-  readonly windows: readonly { limit: number; per: number; used: number; left: number }[];
-  readonly grabs: readonly { limit: number; per: number; used: number; left: number }[];
+  readonly windows: readonly WindowLeft[];
+  readonly grabs: readonly WindowLeft[];
+  /** What it shares with the other indexers of its host, where limits are set for that. */
+  readonly host?: { name: string; running: number; windows: readonly WindowLeft[] };
   readonly running: number;
   readonly ladderStep: number;
   /** What the indexer itself last said of its limit, when it does. */
@@ -31,16 +41,26 @@ export interface Dry {
 export async function budgetOf(service: TorznabService, record: IndexerRecord): Promise<Budget> {
   const { clock, calls } = service.parts;
   const reported = calls.reported.get(record.id);
-  const gate = await gateOf(service, record, "query");
-  const grab = await gateOf(service, record, "grab");
+  const gates = await limitsNow(service.parts, record);
+  const [gate, host] = gates;
+  const [grab] = await limitsNow(service.parts, record, "grab");
   const nextSlot = Object.fromEntries(
-    PRIORITIES.map((priority, tier) => [priority, nextAt(gate, tier, clock.now())]),
+    PRIORITIES.map((priority, tier) => [priority, nextAt(gates, tier, clock.now())]),
   ) as Record<Priority, number>;
-  const windows = gate.windows.map(left);
+  const windows = gate.windows.map(windowLeft);
   return {
     indexer: record.id,
     windows,
-    grabs: grab.windows.map(left),
+    grabs: grab.windows.map(windowLeft),
+    ...(host === undefined
+      ? {}
+      : {
+          host: {
+            name: hostOf(record),
+            running: host.inFlight,
+            windows: host.windows.map(windowLeft),
+          },
+        }),
     running: gate.inFlight,
     ladderStep: gate.ladderStep,
     ...(reported === undefined ? {} : { reported }),
@@ -54,13 +74,15 @@ export async function budgetOf(service: TorznabService, record: IndexerRecord): 
 export async function forecast(service: TorznabService, request: SearchRequest): Promise<Dry[]> {
   const { indexers } = service.parts;
   const records = request.indexers?.map((id) => indexers.get(id)) ?? indexers.all;
-  return Promise.all(records.map((record) => dryRun(service, record, request)));
+  const waiting = await waitingTasks(service);
+  return Promise.all(records.map((record) => dryRun(service, record, request, waiting)));
 }
 
 async function dryRun(
   service: TorznabService,
   record: IndexerRecord,
   { query, priority = priorityOf(query), maxWaitMs, deadlineMs }: SearchRequest,
+  waiting: readonly TaskJob[],
 ): Promise<Dry> {
   const { clock, indexers, settings } = service.parts;
   const indexer = record.id;
@@ -70,23 +92,50 @@ async function dryRun(
   const { limit: _limit, offset: _offset, ...plain } = query;
   const cached = service.cache.get(taskKey(indexer, plain), now);
   if (cached !== undefined) return { indexer, goes: "cached", at: now };
-  const gate = await gateOf(service, record, "query");
-  const at = nextAt(gate, PRIORITIES.indexOf(priority), now);
+  const gates = await limitsNow(service.parts, record);
+  const tier = PRIORITIES.indexOf(priority);
+  const ahead = aheadOf(service, indexer, tier, waiting);
+  const opens = nextAt(gates, tier, now);
+  const at = nextBehind(gates, tier, now, ahead);
   if (at <= now) return { indexer, goes: "now", at: now };
-  const reason = reasonOf(gate, at);
-  // How long it is busy is unknown, so that it is not skipped for that.
-  if (gate.inFlight > 0) return { indexer, goes: "later", at, reason };
-  const mostMs = Math.min(
-    maxWaitOf(priority, maxWaitMs) ?? Infinity,
-    deadlineMs ?? settings[`${priority}DeadlineMs`],
-  );
-  return { indexer, goes: at - now > mostMs ? "rate_limited" : "later", at, reason };
+  const reason = reasonOf(gates, opens, ahead, now);
+  const deadline = now + (deadlineMs ?? settings[`${priority}DeadlineMs`]);
+  // How long a request takes is unknown, so a busy indexer is not skipped.
+  if (isBusy(gates) && at <= deadline) return { indexer, goes: "later", at, reason };
+  const waitsUntil = Math.min(now + (maxWaitOf(priority, maxWaitMs) ?? Infinity), deadline);
+  const isLate = opens > waitsUntil || at > deadline;
+  return { indexer, goes: isLate ? "rate_limited" : "later", at, reason };
 }
 
-function reasonOf(gate: GateInfo, at: number): string {
-  const { cooldown, windows, inFlight, opensAtByTier } = gate;
-  if (cooldown !== undefined && cooldown.until >= at) return cooldown.reason;
-  if (inFlight > 0) return "it is being asked";
+/** The requests of this indexer that wait and go before one of this tier. */
+export function aheadOf(
+  { parts: { history } }: TorznabService,
+  indexer: string,
+  tier: number,
+  waiting: readonly TaskJob[],
+): Ahead {
+  const mine = waiting.filter((job) => job.payload.indexer === indexer && job.tier <= tier);
+  const last = history.last(indexer);
+  const tookMs = last === undefined ? 0 : last.endedAt - last.at;
+  return { tiers: mine.map((job) => job.tier).sort((a, b) => a - b), tookMs };
+}
+
+function reasonOf(
+  [own, host]: readonly [GateInfo, GateInfo?],
+  at: number,
+  { tiers }: Ahead,
+  now: number,
+): string {
+  if (own.cooldown !== undefined && own.cooldown.until >= at) return own.cooldown.reason;
+  if (tiers.length === 1) return "a request that waits for this indexer goes first";
+  if (tiers.length > 1) return `${tiers.length} requests that wait for this indexer go first`;
+  if (own.inFlight > 0) return "it is being asked";
+  const shared = host === undefined ? 0 : (host.opensAtByTier[0] ?? 0);
+  const isOwn = at > shared || shared <= now;
+  return isOwn ? limitOf(own, at) : `${limitOf(host!, at)} (shared by all indexers of its host)`;
+}
+
+function limitOf({ windows, opensAtByTier }: GateInfo, at: number): string {
   // Only the spacing differs from tier to tier.
   const isSpacing = at > (opensAtByTier[0] ?? at);
   const full = windows.find(({ limit, used }) => used >= limit);
@@ -103,30 +152,7 @@ function whyUnable({ caps }: IndexerRecord, query: SearchRequest["query"]): stri
   }
 }
 
-/** An indexer that was never asked has no gate yet. */
-async function gateOf(
-  { parts: { sluice } }: TorznabService,
-  record: IndexerRecord,
-  budget: "query" | "grab",
-): Promise<GateInfo> {
-  const gate = sluice.gate(gateKey(record.id, budget));
-  const info = await gate.info();
-  return info.config === undefined ? gate.set(gateOptions(Indexers.limited(record), budget)) : info;
-}
-
-/** The gate has a clock of its own, which never goes back: the two are a little apart. */
-const CLOCKS_APART_MS = 50;
-
-/** While it is being asked, the spacing begins at the earliest now. */
-function nextAt({ opensAtByTier, inFlight, config }: GateInfo, tier: number, now: number): number {
-  const timed = opensAtByTier[Math.min(tier, opensAtByTier.length - 1)] ?? now;
-  const at = timed <= now + CLOCKS_APART_MS ? now : timed;
-  if (inFlight === 0) return at;
-  const { every = 0, floor = 0 } = config?.interval ?? {};
-  return Math.max(at, now + Math.max(every * INTERVAL_FACTORS[tier]!, floor));
-}
-
-function left(window: { limit: number; per: number; used: number }) {
+export function windowLeft(window: Omit<WindowLeft, "left">): WindowLeft {
   return { ...window, left: Math.max(0, window.limit - window.used) };
 }
 

@@ -1,6 +1,6 @@
 /** Asks one indexer one thing, notes what came of it, and does what the answer calls for. */
 import type { Clock } from "sluice";
-import { isInCategories } from "../client/categories.ts";
+import { isInCategories, mapped, unmapped } from "../client/categories.ts";
 import { pruneQuery, type SearchQuery } from "../client/query.ts";
 import type { Downloaded, TorznabClient } from "../client/torznab-client.ts";
 import { TorznabFault } from "../client/torznab-fault.ts";
@@ -62,7 +62,7 @@ export class IndexerCalls {
       throw new Fault("what the indexer can do is not known yet: its caps did not come");
     }
     const limit = pageSizeOf(record.caps);
-    const params = pruneQuery({ ...query, limit }, record.caps);
+    const params = pruneQuery({ ...query, ...ownCategories(record, query), limit }, record.caps);
     const endpoint = indexers.endpoint(record);
     return this.#noted(record, "search", describe(query), options, async () => {
       const feed = await client.search(endpoint, params, options);
@@ -72,6 +72,10 @@ export class IndexerCalls {
       const from = { id, name: record.name };
       // Before merging: a release that another indexer lists elsewhere must not take its place.
       const kept = releases
+        .map((release) => ({
+          ...release,
+          categories: mapped(release.categories, record.categories),
+        }))
         .filter(({ categories }) => isInCategories(categories, query.cat))
         .map((release) => foundOf(release, from, { cipher, secrets }));
       const more = moreOf(feed, { offset: query.offset ?? 0, limit });
@@ -132,6 +136,13 @@ export class IndexerCalls {
     if (error.reaction === "disable") await this.#parts.indexers.refuse(id, error.message);
     if (error.reaction === "refetch-caps") await this.#parts.indexers.forgetCaps(id);
   }
+}
+
+/** The wanted categories in the indexer's own numbers, where the user maps them. */
+function ownCategories({ categories, caps }: IndexerRecord, { cat }: SearchQuery) {
+  if (cat === undefined || categories === undefined) return {};
+  const listed = (caps?.categories ?? []).flatMap(({ id, subs }) => [id, ...subs.map((s) => s.id)]);
+  return { cat: unmapped(cat, categories, new Set(listed)) };
 }
 
 /** A search in one line. */

@@ -1,5 +1,6 @@
 /** The indexers that are configured, kept in a store; their keys only sealed. */
 import { type Sluice, SluiceError, type Store } from "sluice";
+import type { CategoryMap } from "../client/categories.ts";
 import type { Endpoint } from "../client/torznab-client.ts";
 import { INDEXERS_MAX } from "../limits.ts";
 import type { IndexerLimits } from "../scheduler/limits-of.ts";
@@ -7,6 +8,7 @@ import type { Indexer } from "../scheduler/submission.ts";
 import type { IndexerInput } from "../settings/indexer-input.ts";
 import type { Caps } from "../xml/read-caps.ts";
 import type { SecretCipher } from "./secret-cipher.ts";
+import type { SharedLimits } from "./shared-limits.ts";
 
 export interface IndexerRecord {
   readonly id: string;
@@ -17,6 +19,14 @@ export interface IndexerRecord {
   readonly sealedOldKeys?: readonly string[];
   readonly enabled: boolean;
   readonly limits: IndexerLimits;
+  /** Whose limits it shares. Absent: the host of its address. */
+  readonly host?: string;
+  /** Its own categories, and those that they are in the standard numbering. */
+  readonly categories?: CategoryMap;
+  /** Absent: torznab. */
+  readonly kind?: "torznab" | "newznab";
+  /** The source that it was taken over from. */
+  readonly from?: string;
   /** Where it was described: what the file says is not changed by the API. */
   readonly source: "api" | "settings";
   /** Its key was refused: left alone until the key changes or it is reset by hand. */
@@ -34,16 +44,18 @@ const OLD_KEYS_MAX = 3;
 export class Indexers {
   readonly #store: Store<IndexerRecord>;
   readonly #cipher: SecretCipher;
+  readonly #hosts: SharedLimits;
   readonly #records = new Map<string, IndexerRecord>();
 
-  private constructor(store: Store<IndexerRecord>, cipher: SecretCipher) {
+  private constructor(store: Store<IndexerRecord>, cipher: SecretCipher, hosts: SharedLimits) {
     this.#store = store;
     this.#cipher = cipher;
+    this.#hosts = hosts;
   }
 
-  static async open(sluice: Sluice, cipher: SecretCipher): Promise<Indexers> {
+  static async open(sluice: Sluice, cipher: SecretCipher, hosts: SharedLimits): Promise<Indexers> {
     const store = sluice.store<IndexerRecord>("torznab-indexers");
-    const indexers = new Indexers(store, cipher);
+    const indexers = new Indexers(store, cipher, hosts);
     for await (const { key, value } of store.scan()) indexers.#records.set(key, value);
     return indexers;
   }
@@ -76,11 +88,13 @@ export class Indexers {
     return { url, apiKey: unseal(sealedKey), oldKeys: sealedOldKeys.map(unseal) };
   }
 
-  /** As the scheduler wants it. */
-  static limited({ id, name, limits }: IndexerRecord): Indexer {
+  /** As the scheduler needs it. */
+  limited(record: IndexerRecord): Indexer {
+    const { id, name, limits } = record;
+    const host = this.#hosts.limitsOf(hostOf(record));
     // Without an interval of its own: two programs that poll the same indexer do not collide.
     const usual = limits.interval === undefined ? USUAL_LIMITS : {};
-    return { id, name, ...usual, ...limits };
+    return { id, name, ...usual, ...limits, ...(host === undefined ? {} : { host }) };
   }
 
   async add(input: IndexerInput): Promise<IndexerRecord> {
@@ -106,7 +120,7 @@ export class Indexers {
       const isSame = before !== undefined && this.#isSame(before, input);
       // An indexer paused by hand stays paused, unless the file says otherwise.
       const enabled = input.enabled ?? before?.enabled ?? true;
-      if (isSame) await this.#put({ ...before, ...record, enabled });
+      if (isSame) await this.#put({ ...record, enabled, ...learned(before) });
       else await this.#put({ ...record, enabled, ...oldKeysOf(before) });
     }
   }
@@ -173,6 +187,21 @@ export class Indexers {
     this.#records.set(record.id, record);
     return record;
   }
+}
+
+/** Programs such as Prowlarr stand before many hosts, so an indexer may name its own. */
+export function hostOf({ host, url }: Pick<IndexerRecord, "host" | "url">): string {
+  return host ?? new URL(url).host;
+}
+
+/** What the service found out about an indexer, which no file says. */
+function learned({ caps, capsAt, refusedBecause, sealedOldKeys }: IndexerRecord) {
+  return {
+    ...(caps === undefined ? {} : { caps }),
+    ...(capsAt === undefined ? {} : { capsAt }),
+    ...(refusedBecause === undefined ? {} : { refusedBecause }),
+    ...(sealedOldKeys === undefined ? {} : { sealedOldKeys }),
+  };
 }
 
 function oldKeysOf(before: Pick<IndexerRecord, "sealedKey" | "sealedOldKeys"> | undefined) {

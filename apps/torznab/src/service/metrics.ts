@@ -4,7 +4,7 @@ import type { HistoryRow } from "./search-history.ts";
 
 export class Metrics {
   readonly #requests: Counter<"indexer" | "kind" | "status">;
-  readonly #seconds: Histogram<"kind">;
+  readonly #seconds: Histogram<"indexer" | "kind">;
   readonly #searches: Counter<"priority" | "end">;
 
   constructor() {
@@ -18,7 +18,7 @@ export class Metrics {
     this.#seconds = new Histogram({
       name: "torznab_request_seconds",
       help: "How long indexers took to answer.",
-      labelNames: ["kind"],
+      labelNames: ["indexer", "kind"],
       buckets: [0.1, 0.3, 1, 3, 10, 30],
       registers,
     });
@@ -39,7 +39,7 @@ export class Metrics {
 
   asked({ indexer, kind, status, at, endedAt }: HistoryRow): void {
     this.#requests.inc({ indexer, kind, status });
-    this.#seconds.observe({ kind }, (endedAt - at) / 1_000);
+    this.#seconds.observe({ indexer, kind }, (endedAt - at) / 1_000);
   }
 
   searched(priority: string, isAnswered: boolean): void {

@@ -24,6 +24,9 @@ const USUAL_CATEGORIES = [
   [8000, "Other"],
 ] as const;
 
+/** From here on numbers are those of one site. */
+const CUSTOM_MIN = 100_000;
+
 export function ownCaps(title: string, records: readonly IndexerRecord[]): Caps {
   const known = records.map(({ caps }) => caps).filter((caps) => caps !== undefined);
   // The most that one request to each indexer may bring.
@@ -39,19 +42,26 @@ export function ownCaps(title: string, records: readonly IndexerRecord[]): Caps 
     const params = known.flatMap((caps) => caps.modes[mode] ?? []);
     if (known.some((caps) => caps.modes[mode] !== undefined)) modes[mode] = [...new Set(params)];
   }
-  return {
-    title,
-    limits,
-    modes,
-    categories: joinCategories(known.flatMap((caps) => caps.categories)),
-  };
+  const categories = [...known.flatMap((caps) => caps.categories), ...records.flatMap(mappedOf)];
+  return { title, limits, modes, categories: joinCategories(categories) };
+}
+
+/** Standard categories that an indexer has only by the user's mapping, named as its own ones. */
+function mappedOf({ caps, categories = {} }: IndexerRecord): Category[] {
+  const own = (caps?.categories ?? []).flatMap((category) => [category, ...category.subs]);
+  return Object.entries(categories).map(([from, to]) => {
+    const name = own.find(({ id }) => id === Number(from))?.name ?? String(to);
+    const parent = to < CUSTOM_MIN ? to - (to % 1_000) : to;
+    const usual = USUAL_CATEGORIES.find(([id]) => id === parent)?.[1] ?? name;
+    return { id: parent, name: usual, subs: parent === to ? [] : [{ id: to, name }] };
+  });
 }
 
 function joinCategories(all: readonly Category[]): Category[] {
   const joined = new Map<number, Category>();
   for (const { id, name, subs } of all) {
     const before = joined.get(id);
-    const merged = new Map([...(before?.subs ?? []), ...subs].map((sub) => [sub.id, sub]));
+    const merged = new Map([...subs, ...(before?.subs ?? [])].map((sub) => [sub.id, sub]));
     joined.set(id, { id, name: before?.name ?? name, subs: [...merged.values()] });
   }
   return [...joined.values()].sort((a, b) => a.id - b.id);

@@ -11,6 +11,7 @@ import { Indexers } from "./indexers.ts";
 import { Metrics } from "./metrics.ts";
 import { SearchHistory } from "./search-history.ts";
 import { SecretCipher } from "./secret-cipher.ts";
+import { SharedLimits } from "./shared-limits.ts";
 
 export interface ServiceOptions {
   readonly settings: Settings;
@@ -25,10 +26,12 @@ export interface Parts {
   readonly clock: Clock;
   readonly settings: Settings;
   readonly cipher: SecretCipher;
+  readonly hosts: SharedLimits;
   readonly indexers: Indexers;
   readonly history: SearchHistory;
   readonly metrics: Metrics;
   readonly reader: XmlReaders;
+  readonly client: TorznabClient;
   readonly calls: IndexerCalls;
 }
 
@@ -37,7 +40,9 @@ export async function openParts(options: ServiceOptions): Promise<Parts> {
   await mkdir(settings.dir, { recursive: true, mode: 0o700 });
   const cipher = await SecretCipher.open(settings.keyFile ?? join(settings.dir, "torznab.key"));
   const sluice = await Sluice.open({ dir: join(settings.dir, "queue"), clock: options.clock });
-  const indexers = await Indexers.open(sluice, cipher);
+  const hosts = await SharedLimits.open(sluice);
+  await hosts.settle(settings.hosts);
+  const indexers = await Indexers.open(sluice, cipher, hosts);
   await indexers.settle(settings.indexers);
   const history = await SearchHistory.open(sluice, settings.history);
   const metrics = new Metrics();
@@ -50,5 +55,6 @@ export async function openParts(options: ServiceOptions): Promise<Parts> {
     lookup,
   });
   const calls = new IndexerCalls({ clock, client, indexers, cipher, history, metrics });
-  return { sluice, clock, settings, cipher, indexers, history, metrics, reader, calls };
+  const made = { cipher, hosts, indexers, history, metrics, reader, client, calls };
+  return { sluice, clock, settings, ...made };
 }

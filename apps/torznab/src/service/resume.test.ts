@@ -37,7 +37,7 @@ test("after a restart each indexer is asked its own part, and no other's", async
   );
 });
 
-test("an indexer of the file that was paused by hand stays so, unless the file says", async (t) => {
+test("an indexer of the file stays paused by hand, unless the file sets its state", async (t) => {
   const folder = await openFolder(t);
   const server = await openIndexer(t);
   const file = (more: object) =>
@@ -62,7 +62,7 @@ test("an indexer of the file that was paused by hand stays so, unless the file s
   }
 });
 
-test("a search that had asked nobody is over after a restart too", async (t) => {
+test("a search that asked no indexer is done after a restart too", async (t) => {
   const folder = await openFolder(t);
   const first = await start(t, { folder });
   await first.add(await openIndexer(t), "a");

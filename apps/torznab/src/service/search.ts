@@ -54,7 +54,7 @@ export class Search {
   asked: readonly string[] = [];
   readonly facts: SearchFacts;
   readonly done: Promise<void>;
-  /** Who waits for it: when the last one leaves, it is cancelled. */
+  /** How many callers wait for it. When the last one leaves, the search is cancelled. */
   watchers = 0;
   /** Aborted when it is given up: that also ends the requests for further pages. */
   readonly ending = new AbortController();

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { openFolder } from "../testing/folder.ts";
 import { SecretCipher } from "./secret-cipher.ts";
 
-test("what is sealed opens with the same key and purpose only", () => {
+test("a sealed secret opens only with the same key and purpose", () => {
   const cipher = new SecretCipher(randomBytes(32));
   const sealed = cipher.seal("key:a", "a secret, ünïcode too");
   assert.equal(cipher.unseal("key:a", sealed), "a secret, ünïcode too");

@@ -79,7 +79,7 @@ test("50 indexers, 10 cooling, 10 slow, 5 broken: an answer in time, 50 statuses
   });
 });
 
-test("a restart: half-used window, ladder, history, and a search that goes on", async (t) => {
+test("a restart: half-used window, ladder, history, and a search that continues", async (t) => {
   const folder = await openFolder(t);
   const server = await openIndexer(t, { apiKey: "the-key", items: sampleItems("a", 1) });
   const first = await start(t, { folder });
@@ -107,7 +107,7 @@ test("a restart: half-used window, ladder, history, and a search that goes on", 
   assert.equal(server.requests.at(-1)!.params.get("q"), "nothing");
 });
 
-test("a key file that was lost is told, and nothing is asked without a key", async (t) => {
+test("reports a lost key file, and sends no requests without a key", async (t) => {
   const folder = await openFolder(t);
   const server = await openIndexer(t, { apiKey: "the-key" });
   const first = await start(t, { folder, settings: { keyFile: `${folder.dir}/one.key` } });

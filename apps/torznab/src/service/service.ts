@@ -22,12 +22,14 @@ import type { Caps } from "../xml/read-caps.ts";
 import { ResultCache } from "./cache.ts";
 import { CapsRequests } from "./caps-requests.ts";
 import type { Found } from "./found.ts";
-import { type IndexerRecord, Indexers } from "./indexers.ts";
+import type { IndexerRecord } from "./indexers.ts";
 import { KeptSearches } from "./kept-searches.ts";
 import { lateTurn } from "./late-turn.ts";
+import { limitsNow, nextAt } from "./limits-now.ts";
 import { type FoundPage, restOf, wantedOf } from "./pages.ts";
 import { openParts, type Parts, type ServiceOptions } from "./parts.ts";
 import { RETRY_MS, Search } from "./search.ts";
+import { Sources } from "./sources.ts";
 import { StoredSearches } from "./stored-searches.ts";
 
 export interface SearchRequest {
@@ -56,6 +58,7 @@ export class TorznabService {
   readonly #caps: CapsRequests;
   readonly #opened = Promise.withResolvers<void>();
   #scheduler!: Scheduler;
+  #sources!: Sources;
 
   private constructor(parts: Parts) {
     this.parts = parts;
@@ -103,7 +106,7 @@ export class TorznabService {
     const asks = records.filter((record) => !this.#settledAtOnce(search, record));
     for (const { id, caps } of asks) if (caps === undefined) this.#caps.ask(id, submit);
     search.asked = asks.map(({ id }) => id);
-    search.id = this.#scheduler.submit({ ...submit, indexers: asks.map(Indexers.limited) });
+    search.id = this.#scheduler.submit({ ...submit, indexers: this.#limited(asks) });
     this.#keep(search);
     this.#inFlight.set(key, search);
     this.#running.add(search);
@@ -146,6 +149,11 @@ export class TorznabService {
     return this.#searches.all;
   }
 
+  /** Programs whose indexers are taken over. */
+  get sources(): Sources {
+    return this.#sources;
+  }
+
   /** Fetches an indexer's caps now, as a user who waits for it. */
   async test(id: string): Promise<Caps> {
     const record = this.parts.indexers.get(id);
@@ -176,6 +184,8 @@ export class TorznabService {
   async change(id: string, change: Partial<Omit<IndexerInput, "id">>): Promise<IndexerRecord> {
     const record = await this.parts.indexers.change(id, change);
     await this.#setGates(record);
+    // What it answered was read by its former address and categories.
+    if (change.url !== undefined || change.categories !== undefined) this.cache.clear();
     return record;
   }
 
@@ -188,11 +198,19 @@ export class TorznabService {
 
   async remove(id: string): Promise<void> {
     await this.parts.indexers.remove(id);
-    await this.parts.sluice.gate(gateKey(id)).delete();
-    await this.parts.sluice.gate(gateKey(id, "grab")).delete();
+    for (const budget of ["query", "grab"] as const) {
+      // One that was never asked has none.
+      await this.parts.sluice
+        .gate(gateKey(id, budget))
+        .delete()
+        .catch((error: unknown) => {
+          if (!(error instanceof SluiceError && error.code === "GATE_NOT_FOUND")) throw error;
+        });
+    }
   }
 
   async close({ timeout = 5_000 }: { timeout?: number } = {}): Promise<void> {
+    this.#sources.close();
     await this.#scheduler.stop({ timeout });
     for (const search of this.#searches.all) search.finish();
     await this.parts.reader.close();
@@ -212,6 +230,7 @@ export class TorznabService {
       exec: ({ id }, query, { signal, jobId }) =>
         this.#ask(id, query as SearchQuery, signal, this.#searches.find(jobId)),
     });
+    this.#sources = await Sources.open(this);
     this.#opened.resolve();
     for (const record of indexers.all) {
       if (record.caps !== undefined || indexers.whyNot(record) !== undefined) continue;
@@ -264,7 +283,7 @@ export class TorznabService {
   }
 
   async #setGates(record: IndexerRecord): Promise<void> {
-    const { id, ...limits } = Indexers.limited(record);
+    const { id, ...limits } = this.parts.indexers.limited(record);
     const sets = (["query", "grab"] as const).map((budget) =>
       this.parts.sluice.gate(gateKey(id, budget)).set(gateOptions(limits, budget)),
     );
@@ -279,7 +298,8 @@ export class TorznabService {
       // In the order of the submit: its tasks are known by their places.
       const indexers = search.asked.map((id) => {
         const record = this.parts.indexers.find(id);
-        return record === undefined ? { id, name: search.nameOf(id) } : Indexers.limited(record);
+        if (record === undefined) return { id, name: search.nameOf(id) };
+        return this.parts.indexers.limited(record);
       });
       for (const { id } of search.facts.indexers) {
         const record = this.parts.indexers.find(id);
@@ -298,7 +318,8 @@ export class TorznabService {
 
   #keep(search: Search): void {
     for (const dropped of this.#searches.keep(search)) {
-      // A store that cannot be written rejects for callers that wait; here there is none.
+      // If the store cannot be written, its calls reject for callers that wait. Here no caller
+      // waits.
       this.#store.drop(dropped).catch(() => {});
     }
   }
@@ -338,9 +359,11 @@ export class TorznabService {
 
   /** When its limits, as they are by now, would let such a search go. */
   async #opensInMs(id: string, { facts }: Search): Promise<number> {
-    const { opensAtByTier } = await this.parts.sluice.gate(gateKey(id)).info();
-    const tier = Math.min(PRIORITIES.indexOf(facts.priority), opensAtByTier.length - 1);
-    return Math.max(0, (opensAtByTier[tier] ?? 0) - this.parts.clock.now());
+    const now = this.parts.clock.now();
+    const record = this.parts.indexers.find(id);
+    if (record === undefined) return 0;
+    const gates = await limitsNow(this.parts, record);
+    return nextAt(gates, PRIORITIES.indexOf(facts.priority), now) - now;
   }
 
   /** Another search asks the same of this indexer: its answer is ours too. */
@@ -404,12 +427,16 @@ export class TorznabService {
       params: { mode: options.budget === "grab" ? "download" : "caps" },
       maxWait: this.parts.settings.interactiveDeadlineMs,
       ...options,
-      indexers: [Indexers.limited(record)],
+      indexers: this.#limited([record]),
       onComplete: resolve,
     });
     const { results, error, status } = await promise;
     if (status === "ok") return results[0] as Result;
     throw error ?? new Fault(status);
+  }
+
+  #limited(records: readonly IndexerRecord[]): Indexer[] {
+    return records.map((record) => this.parts.indexers.limited(record));
   }
 
   #chosen(ids: readonly string[] | undefined): IndexerRecord[] {

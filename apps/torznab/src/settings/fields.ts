@@ -36,7 +36,7 @@ export function fieldsOf(field: string, value: unknown, known: readonly string[]
   }
   for (const name of Object.keys(value)) {
     if (known.includes(name)) continue;
-    // Its value is not told: a key may stand under a name that is misspelt.
+    // The message omits the value: it may be a key under a misspelt name.
     const path = `${field}.${name.slice(0, SHOWN_CHARS_MAX)}`;
     const message = `${path} is not a known field; known are ${known.join(", ")}`;
     throw new SluiceError("INVALID", message, { field: path });
@@ -63,7 +63,10 @@ export function bool(field: string, value: unknown): boolean {
   throw invalid(field, "true or false", value);
 }
 
-/** A text or a number as a text; everything else as none, for some values cannot be one. */
+/**
+ * Returns a string or a number as a string, and an empty string for everything else, because some
+ * values cannot be converted.
+ */
 export function scalar(value: unknown): string {
   return typeof value === "string" || typeof value === "number" ? String(value) : "";
 }

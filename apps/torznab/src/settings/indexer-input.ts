@@ -1,6 +1,18 @@
 /** An indexer as the user describes it: in the file, or to the API. */
+import type { CategoryMap } from "../client/categories.ts";
+import { CATEGORIES_MAPPED_MAX } from "../limits.ts";
 import type { IndexerLimits } from "../scheduler/limits-of.ts";
-import { bool, durationMs, type Fields, fieldsOf, invalid, text, windowsOf } from "./fields.ts";
+import {
+  bool,
+  durationMs,
+  type Fields,
+  fieldsOf,
+  invalid,
+  text,
+  whole,
+  windowsOf,
+} from "./fields.ts";
+import { hostName } from "./host-input.ts";
 
 export interface IndexerInput {
   id: string;
@@ -10,10 +22,21 @@ export interface IndexerInput {
   /** Absent: as it was, and at first enabled. */
   enabled?: boolean;
   limits: IndexerLimits;
+  /** Whose limits it shares. Absent: the host of its address. */
+  host?: string;
+  /** Its own categories, and what they are in the standard numbering. */
+  categories?: CategoryMap;
+  /** Newznab for usenet: its downloads are NZB files. Default torznab. */
+  kind?: "torznab" | "newznab";
+  /** The source that it was taken over from. */
+  from?: string;
 }
+
+const KINDS = ["torznab", "newznab"] as const;
 
 const KNOWN = [
   "id",
+  "kind",
   "name",
   "url",
   "apiKey",
@@ -22,9 +45,12 @@ const KNOWN = [
   "floor",
   "windows",
   "grabs",
+  "host",
+  "categories",
 ] as const;
 
 const NAME_MAX = 100;
+const CATEGORY_MAX = 999_999_999;
 const URL_MAX = 2_048;
 const KEY_MAX = 512;
 const DAY_MS = 86_400_000;
@@ -43,13 +69,42 @@ export function parseIndexer(field: string, value: unknown): IndexerInput {
     url,
     apiKey: fields.apiKey === undefined ? apiKey : keyOf(`${field}.apiKey`, fields.apiKey),
     ...(fields.enabled === undefined ? {} : { enabled: bool(`${field}.enabled`, fields.enabled) }),
+    ...(fields.kind === undefined ? {} : { kind: kindOf(`${field}.kind`, fields.kind) }),
+    ...(fields.host === undefined ? {} : { host: hostName(`${field}.host`, fields.host) }),
+    ...(fields.categories === undefined
+      ? {}
+      : { categories: categoriesOf(`${field}.categories`, fields.categories) }),
     limits: limitsOf(field, fields),
   };
 }
 
+/** Such as `{ "100123": 5040 }`. */
+function categoriesOf(field: string, value: unknown): CategoryMap {
+  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+  const wanted = 'an object from its own numbers to standard ones, such as { "100123": 5040 }';
+  if (!isObject) throw invalid(field, wanted, value);
+  const entries = Object.entries(value);
+  if (entries.length > CATEGORIES_MAPPED_MAX) {
+    throw invalid(field, `of at most ${CATEGORIES_MAPPED_MAX} entries`, `${entries.length}`);
+  }
+  return Object.fromEntries(
+    entries.map(([own, standard]) => {
+      const id = whole(`${field} (a key)`, own, 1, CATEGORY_MAX);
+      return [id, whole(`${field}.${id}`, standard, 1, CATEGORY_MAX)];
+    }),
+  );
+}
+
+function kindOf(field: string, value: unknown): (typeof KINDS)[number] {
+  const kind = KINDS.find((one) => one === value);
+  if (kind === undefined) throw invalid(field, KINDS.join(" or "), value);
+  return kind;
+}
+
 /** Only what is mentioned. */
 export function parseChange(field: string, value: unknown): Partial<Omit<IndexerInput, "id">> {
-  const fields = fieldsOf(field, value, KNOWN.slice(1));
+  // What it is does not change.
+  const fields = fieldsOf(field, value, KNOWN.slice(2));
   const change: Partial<IndexerInput> = {};
   if (fields.url !== undefined) {
     const { url, apiKey } = address(`${field}.url`, fields.url);
@@ -59,6 +114,10 @@ export function parseChange(field: string, value: unknown): Partial<Omit<Indexer
   if (fields.name !== undefined) change.name = text(`${field}.name`, fields.name, NAME_MAX);
   if (fields.apiKey !== undefined) change.apiKey = keyOf(`${field}.apiKey`, fields.apiKey);
   if (fields.enabled !== undefined) change.enabled = bool(`${field}.enabled`, fields.enabled);
+  if (fields.host !== undefined) change.host = hostName(`${field}.host`, fields.host);
+  if (fields.categories !== undefined) {
+    change.categories = categoriesOf(`${field}.categories`, fields.categories);
+  }
   const limits = limitsOf(field, fields);
   if (Object.keys(limits).length > 0) change.limits = limits;
   return change;
@@ -77,7 +136,7 @@ function limitsOf(field: string, fields: Fields): IndexerLimits {
 }
 
 /** The address as it may be kept: without a key that was copied along. */
-function address(field: string, value: unknown): { url: string; apiKey: string } {
+export function address(field: string, value: unknown): { url: string; apiKey: string } {
   const given = text(field, value, URL_MAX);
   const url = URL.canParse(given) ? new URL(given) : undefined;
   const isHttp = url?.protocol === "http:" || url?.protocol === "https:";

@@ -22,6 +22,7 @@ test("nothing said gives the defaults", () => {
     workers: 10,
     responseBytesMax: 16 * 1024 * 1024,
     indexers: [],
+    hosts: [],
   });
 });
 
@@ -87,7 +88,17 @@ test("indexers stand in the file, their keys there or in the environment", () =>
   });
 });
 
-test("what is wrong is named with its field", () => {
+test("hosts stand in the file, spelled as in an address", () => {
+  const hosts = [{ host: "NAS.local:9696", interval: "2s", windows: [{ limit: 5, per: "hour" }] }];
+  assert.deepEqual(parseSettings({ hosts }, {}).hosts, [
+    {
+      host: "nas.local:9696",
+      limits: { interval: 2_000, windows: [{ limit: 5, per: 3_600_000 }] },
+    },
+  ]);
+});
+
+test("an error names the invalid field", () => {
   const one = { url: "http://x/" };
   for (const [file, environment, field] of [
     [{ colour: 1 }, {}, "settings.colour"],
@@ -103,6 +114,22 @@ test("what is wrong is named with its field", () => {
     [{ indexers: {} }, {}, "indexers"],
     [{ indexers: [one, one] }, {}, "indexers[1].id"],
     [{ indexers: [{}] }, {}, "indexers[0].url"],
+    [{ indexers: [{ ...one, categories: [] }] }, {}, "indexers[0].categories"],
+    [{ indexers: [{ ...one, categories: { 1: "x" } }] }, {}, "indexers[0].categories.1"],
+    [{ indexers: [{ ...one, host: "a b" }] }, {}, "indexers[0].host"],
+    [{ hosts: {} }, {}, "hosts"],
+    [{ hosts: [{ host: "a" }] }, {}, "hosts[0]"],
+    [{ hosts: [{ host: "http://a/", interval: 1 }] }, {}, "hosts[0].host"],
+    [
+      {
+        hosts: [
+          { host: "A", concurrency: 1 },
+          { host: "a:80", interval: 1 },
+        ],
+      },
+      {},
+      "hosts[1].host",
+    ],
     [{}, { TORZNAB_API_KEY: "short" }, "TORZNAB_API_KEY"],
     [[], {}, "settings"],
   ] as const) {
@@ -117,7 +144,7 @@ test("what is wrong is named with its field", () => {
   }
 });
 
-test("an address that others reach needs a key, or somebody who says that it does not", () => {
+test("an address that others can reach needs a key, or the insecure option", () => {
   const open = { listen: "0.0.0.0:9797" };
   assert.equal(parseSettings({ ...open, insecure: true }, {}).host, "0.0.0.0");
   assert.equal(parseSettings({ ...open, apiKey: KEY }, {}).apiKey, KEY);
@@ -152,7 +179,7 @@ test("no message repeats a key, wherever it was written by mistake", () => {
   }
 });
 
-test("what is wrong is named with its value", () => {
+test("an error names the invalid value", () => {
   for (const [file, message] of [
     [{ workers: "none" }, /^workers must be a whole number from 1 to 1000, got none$/],
     [{ apiKey: "short" }, /^apiKey must be .*, got 5 characters, which are not shown$/],

@@ -4,6 +4,7 @@
  */
 import { DEADLINE_MS_MAX, RESPONSE_BYTES_MAX } from "../limits.ts";
 import { bool, durationMs, fieldsOf, invalid, positiveMs, scalar, text, whole } from "./fields.ts";
+import { type HostInput, parseHost } from "./host-input.ts";
 import { type IndexerInput, keyOf, parseIndexer } from "./indexer-input.ts";
 
 export interface Settings {
@@ -27,6 +28,8 @@ export interface Settings {
   workers: number;
   responseBytesMax: number;
   indexers: IndexerInput[];
+  /** Limits that the indexers of a host share. */
+  hosts: HostInput[];
 }
 
 const DEFAULTS: Settings = {
@@ -46,6 +49,7 @@ const DEFAULTS: Settings = {
   workers: 10,
   responseBytesMax: RESPONSE_BYTES_MAX,
   indexers: [],
+  hosts: [],
 };
 
 /** Long enough that it cannot be guessed by trying. */
@@ -73,7 +77,8 @@ const READERS: Readonly<Record<string, Reader>> = {
   }),
 };
 
-const FILE_FIELDS = [...Object.keys(READERS), "indexers"];
+const LISTS = ["indexers", "hosts"];
+const FILE_FIELDS = [...Object.keys(READERS), ...LISTS];
 
 /** `file` is what the YAML said, `flags` the settings given on the command line, by name. */
 export function parseSettings(
@@ -84,9 +89,10 @@ export function parseSettings(
   const settings = { ...DEFAULTS };
   const given = fieldsOf("settings", file ?? {}, FILE_FIELDS);
   for (const [name, value] of Object.entries(given)) {
-    if (name !== "indexers") Object.assign(settings, READERS[name]!(name, value));
+    if (!LISTS.includes(name)) Object.assign(settings, READERS[name]!(name, value));
   }
-  settings.indexers = [...indexersOf(given.indexers, environment)];
+  settings.indexers = indexersOf(given.indexers, environment);
+  settings.hosts = hostsOf(given.hosts);
   for (const [name, read] of Object.entries(READERS)) {
     const variable = `TORZNAB_${snake(name)}`;
     const value = environment[variable];
@@ -129,6 +135,18 @@ function indexersOf(
     const variable = `TORZNAB_INDEXER_${input.id.toUpperCase().replaceAll("-", "_")}_API_KEY`;
     const key = environment[variable];
     if (key !== undefined) input.apiKey = keyOf(variable, key);
+  }
+  return inputs;
+}
+
+function hostsOf(value: unknown): HostInput[] {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) throw invalid("hosts", "a list", value);
+  const inputs = value.map((item, index) => parseHost(`hosts[${index}]`, item));
+  const names = new Set<string>();
+  for (const [index, { host }] of inputs.entries()) {
+    if (names.has(host)) throw invalid(`hosts[${index}].host`, "used once", host);
+    names.add(host);
   }
   return inputs;
 }

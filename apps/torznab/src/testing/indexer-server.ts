@@ -19,6 +19,8 @@ export interface IndexerServerOptions {
   items?: SampleItem[];
   /** It honours `limit` and `offset`. */
   isPaging?: boolean;
+  /** What its download links lead to. */
+  file?: Uint8Array;
   /** What its feeds say that there is in all. */
   total?: number;
 }
@@ -92,7 +94,8 @@ export class IndexerServer {
       response.writeHead(302, { location: "magnet:?xt=urn:btih:aaaa" }).end();
       return;
     }
-    response.writeHead(200, { "content-type": "application/x-bittorrent" }).end("d4:infoe");
+    response.writeHead(200, { "content-type": "application/x-bittorrent" });
+    response.end(this.#options.file ?? "d4:infoe");
   }
 
   #answer(t: string, params: URLSearchParams): Answer {
@@ -175,6 +178,11 @@ export const FAULTS = {
       "<rss><channel><item><title>caf\xe9 \x01</title><guid>g</guid></item></channel></rss>",
       "latin1",
     ),
+  ),
+  nzb: xml(
+    `<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE nzb PUBLIC "-//newzBin//DTD NZB 1.1//EN" "http://www.newzbin.com/DTD/nzb/nzb-1.1.dtd">
+<nzb xmlns="http://www.newzbin.com/DTD/2003/nzb"><file subject="a"></file></nzb>`,
   ),
   malformed: xml("<rss><channel><item></channel></rss>"),
   empty: xml(""),

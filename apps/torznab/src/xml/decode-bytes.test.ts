@@ -22,7 +22,7 @@ test("the encoding: a mark, then the header, then the declaration, else UTF-8", 
   }
 });
 
-test("an encoding that nobody knows is refused by its name", () => {
+test("an unknown encoding is refused by its name", () => {
   const refused = { kind: "charset", message: /klingon/ };
   assert.throws(() => decodeBytes(bytes("<a/>"), "text/xml; charset=klingon"), refused);
   assert.throws(() => decodeBytes(bytes(declared("klingon")), undefined), refused);

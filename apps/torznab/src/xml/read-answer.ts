@@ -4,7 +4,7 @@ import { decodeBytes } from "./decode-bytes.ts";
 import { type Caps, readCaps } from "./read-caps.ts";
 import { type Feed, readFeed } from "./read-feed.ts";
 import { XmlRefused } from "./refused.ts";
-import { parseTree } from "./tree.ts";
+import { type Element, parseTree } from "./tree.ts";
 
 export interface Document {
   readonly bytes: Uint8Array;
@@ -16,7 +16,14 @@ export interface Document {
 export type XmlAnswer =
   | { kind: "error"; code: number | undefined; description: string }
   | { kind: "caps"; caps: Caps }
+  | { kind: "indexers"; indexers: ListedIndexer[] }
   | { kind: "feed"; feed: Feed };
+
+/** An indexer in Jackett's list of them. */
+export interface ListedIndexer {
+  readonly id: string;
+  readonly title: string;
+}
 
 export function readAnswer({ bytes, contentType, base }: Document): XmlAnswer {
   const root = parseTree(decodeBytes(bytes, contentType));
@@ -32,6 +39,8 @@ export function readAnswer({ bytes, contentType, base }: Document): XmlAnswer {
     }
     case "caps":
       return { kind: "caps", caps: readCaps(root) };
+    case "indexers":
+      return { kind: "indexers", indexers: root.children.flatMap(listedIndexer) };
     case "rss":
     case "channel":
     case "rdf":
@@ -46,4 +55,12 @@ export function readAnswer({ bytes, contentType, base }: Document): XmlAnswer {
       throw new XmlRefused("unexpected", `the answer is a document of ${JSON.stringify(name)}`);
     }
   }
+}
+
+function listedIndexer({ name, attributes, children }: Element): ListedIndexer[] {
+  const id = attributes.get("id") ?? "";
+  const isHere = name === "indexer" && attributes.get("configured") !== "false";
+  if (!isHere || !/^[\w.-]{1,100}$/.test(id)) return [];
+  const title = children.find((one) => one.name === "title")?.text ?? "";
+  return [{ id, title: title.slice(0, 100) }];
 }

@@ -30,7 +30,7 @@ test("a document that takes too long costs its thread, and the next one is read"
   assert.equal((await patient.read(document("<rss/>"))).kind, "feed");
 });
 
-test("who does not want to wait any more is let go, and the others are served", async (t) => {
+test("an aborted read rejects, and the other reads are served", async (t) => {
   const reader = open(t);
   const controller = new AbortController();
   const first = reader.read(document("<rss/>"));

@@ -1,9 +1,10 @@
+import type { Fact } from "@sluice/engine";
 import type { ByteReader } from "./byte-reader.ts";
 import type { ByteWriter } from "./byte-writer.ts";
 
 /**
- * What a job carries for its worker. In the log it stands inside of the fact that brought it: two
- * lengths of four bytes, the headers as JSON, the payload.
+ * What a job carries for its worker. In the log it is part of the fact that brought it: two lengths
+ * of four bytes, the headers as JSON, the payload.
  */
 export interface Body {
   headers: Readonly<Record<string, string>>;
@@ -67,6 +68,14 @@ export function plainHeaders(
   if (headers === undefined) return NO_HEADERS;
   for (const _ in headers) return headers;
   return NO_HEADERS;
+}
+
+/** Whether a fact brings the result of a step, or the value of a signal. */
+export function hasStepBody(
+  fact: Fact,
+): fact is Extract<Fact, { fact: "step" | "signalled" }> & { body: unknown } {
+  if (fact.fact === "signalled") return true;
+  return fact.fact === "step" && fact.body !== undefined;
 }
 
 /** Bytes that count towards the size of a job: those of the names and of the texts. */

@@ -67,7 +67,7 @@ export class ByteReader {
     return this.#utf8(length);
   }
 
-  /** A text that many facts have: it is not made anew each time. */
+  /** A text that many facts have: it comes from a cache and is not made each time. */
   name(): string {
     const at = this.at;
     const length = this.u8();

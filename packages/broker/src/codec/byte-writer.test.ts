@@ -21,13 +21,13 @@ test("a whole number takes a byte for each seven bits", () => {
   }
 });
 
-test("what is not a whole number from 0 to 2^53 - 1 is refused as a varint", () => {
+test("refuses a varint that is not a whole number from 0 to 2^53 - 1", () => {
   for (const value of ODD.filter((odd) => !Object.is(odd, -0))) {
     assert.throws(() => written((writer) => writer.varint(value)), { code: "ERR_ASSERTION" });
   }
 });
 
-test("every number comes back exactly", () => {
+test("reads every number exactly as written", () => {
   for (const value of [...NUMBERS, ...LARGE, ...ODD]) {
     const reader = new ByteReader(written((writer) => writer.number(value)));
     assert.ok(Object.is(reader.number(), value), String(value));
@@ -35,7 +35,7 @@ test("every number comes back exactly", () => {
   }
 });
 
-test("every time comes back exactly, near another or not", () => {
+test("reads every time exactly as written, near another time or not", () => {
   const times = [...NUMBERS, ...LARGE, ...ODD, 0.1, 0.3, 1000.5, 1000, 1_763_200_000_000.25];
   for (const base of times) {
     for (const value of times) {
@@ -52,7 +52,7 @@ test("a time 30 s after another takes three bytes, also when both have fractions
   assert.equal(written((writer) => writer.time(31_000.5, 1000.5)).length, 3);
 });
 
-test("every text comes back, half a surrogate pair too", () => {
+test("reads every text as written, even half a surrogate pair", () => {
   const parts = ["", "a", "worker-1", "é", "✓", "𝄞", "\ud800", "\udc00x", "\0", "\ufeff", "�"];
   for (const part of parts) {
     for (const times of [1, 2, 39, 40, 41, 42, 63, 64, 65, 127, 128, 1024]) {
@@ -69,7 +69,7 @@ test("every text comes back, half a surrogate pair too", () => {
   }
 });
 
-test("what JSON cannot carry is our mistake", () => {
+test("fails an assertion for a value that JSON cannot carry", () => {
   assert.throws(() => written((writer) => writer.json(undefined)), { code: "ERR_ASSERTION" });
 });
 

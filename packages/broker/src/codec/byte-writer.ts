@@ -1,10 +1,10 @@
 /**
  * Writes facts into chunks that someone else owns.
  *
- * A fact lies in one chunk as a whole. When the chunk lacks room for the next bytes, the writer
- * asks for another, moves what it has of the fact to the beginning of that one and goes on there;
- * the chunk left behind ends where the fact began. While `more` runs, `bytes`, `start` and `at` are
- * still those of the chunk left behind.
+ * A whole fact is in one chunk. When the chunk lacks room for the next bytes, the writer asks for
+ * another chunk, moves the fact's bytes so far to its beginning and continues there. The old chunk
+ * ends where the fact began. While `more` runs, `bytes`, `start` and `at` are still those of the
+ * old chunk.
  *
  * The encodings, which the reader shares:
  *
@@ -197,7 +197,7 @@ export class ByteWriter {
     }
   }
 
-  /** Goes on in a new chunk that has room for `nextBytes`. */
+  /** Continues in a new chunk that has room for `nextBytes`. */
   #grow(nextBytes: number): void {
     const written = this.bytes.subarray(this.start, this.at);
     const needBytes = written.length + nextBytes;

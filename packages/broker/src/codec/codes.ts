@@ -1,9 +1,18 @@
 /**
- * The words that facts spell as one byte. A number stands for its word for ever: a new word gets
- * the next number, and the number of a word that is gone is not given again.
+ * The words that facts write as one byte. The number of a word never changes: a new word gets the
+ * next number, and the number of a removed word is not used again.
  */
 import assert from "node:assert/strict";
-import type { DedupeMode, Ending, Fact, HistoryEntry, JobRecord } from "@sluice/engine";
+import type {
+  DedupeMode,
+  Ending,
+  Fact,
+  HistoryEntry,
+  JobRecord,
+  OnDependencyFailure,
+  StepKind,
+  TickOutcome,
+} from "@sluice/engine";
 import type { ByteReader } from "./byte-reader.ts";
 
 class Codes<Word extends string> {
@@ -42,7 +51,8 @@ export const ENDINGS = new Codes<Ending>({
   "wait-too-long": 6,
 });
 
-export const STATES = new Codes<JobRecord["state"]>({
+/** A blocked job has a flag of its own: there are two bits for the state. */
+export const STATES = new Codes<Exclude<JobRecord["state"], "blocked">>({
   waiting: 0,
   delayed: 1,
   leased: 2,
@@ -67,7 +77,17 @@ export const HISTORY_EVENTS = new Codes<HistoryEntry["event"]>({
   dead: 8,
   redriven: 9,
   ended: 10,
+  suspended: 11,
 });
+
+export const DEPENDENCY_RULES = new Codes<OnDependencyFailure>({ fail: 0, run: 1, wait: 2 });
+
+export const FLOW_STATES = new Codes<Extract<Fact, { fact: "flow" }>["state"]>({
+  open: 0,
+  sealed: 1,
+  cancelled: 2,
+});
+export const STEP_KINDS = new Codes<StepKind>({ run: 0, sleep: 1, wait: 2 });
 
 export const DEDUPE_MODES = new Codes<DedupeMode>({
   pending: 0,
@@ -75,4 +95,17 @@ export const DEDUPE_MODES = new Codes<DedupeMode>({
   debounce: 2,
   replace: 3,
   keepLast: 4,
+});
+
+export const TICK_OUTCOMES = new Codes<TickOutcome>({
+  added: 0,
+  held: 1,
+  missed: 2,
+  overlap: 3,
+  paused: 4,
+  refused: 5,
+  dropped: 6,
+  duplicate: 7,
+  "too-old": 8,
+  "too-many": 9,
 });

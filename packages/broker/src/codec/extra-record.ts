@@ -1,5 +1,5 @@
 /** The part of a job's record that most jobs have not. */
-import type { ExtraRecord, HistoryEntry } from "@sluice/engine";
+import type { ExtraRecord, HistoryEntry, LogLine, StepsRecord } from "@sluice/engine";
 import type { ByteReader } from "./byte-reader.ts";
 import type { ByteWriter } from "./byte-writer.ts";
 import { HISTORY_EVENTS } from "./codes.ts";
@@ -15,6 +15,7 @@ import {
   writeSpec,
 } from "./job-spec.ts";
 import { readResult, readWaited, writeResult, writeWaited } from "./life-facts.ts";
+import { readRun, writeRun } from "./schedule-facts.ts";
 
 const HAS: Flags<ExtraRecord> = {
   deadline: 1 << 0,
@@ -35,6 +36,11 @@ const HAS: Flags<ExtraRecord> = {
   progress: 1 << 15,
   diedAt: 1 << 16,
   leasesBefore: 1 << 17,
+  schedule: 1 << 18,
+  steps: 1 << 19,
+  log: 1 << 21,
+  worker: 1 << 22,
+  generation: 1 << 20,
 };
 const KNOWN = allOf(HAS);
 const FIELDS = Object.keys(HAS) as (keyof ExtraRecord)[];
@@ -60,6 +66,11 @@ export function writeExtra(writer: ByteWriter, extra: ExtraRecord, writeBody: Wr
   if (extra.progress !== undefined) writer.json(extra.progress);
   if (extra.diedAt !== undefined) writer.number(extra.diedAt);
   if (extra.leasesBefore !== undefined) writer.number(extra.leasesBefore);
+  if (extra.schedule !== undefined) writeRun(writer, extra.schedule);
+  if (extra.steps !== undefined) writer.json(extra.steps);
+  if (extra.log !== undefined) writer.json(extra.log);
+  if (extra.worker !== undefined) writer.text(extra.worker);
+  if (extra.generation !== undefined) writer.number(extra.generation);
 }
 
 function flagsOf(extra: ExtraRecord): number {
@@ -92,6 +103,11 @@ export function readExtra(reader: ByteReader, readBody: ReadBody): ExtraRecord {
   if ((flags & HAS.progress) !== 0) extra.progress = reader.json();
   if ((flags & HAS.diedAt) !== 0) extra.diedAt = reader.number();
   if ((flags & HAS.leasesBefore) !== 0) extra.leasesBefore = reader.number();
+  if ((flags & HAS.schedule) !== 0) extra.schedule = readRun(reader);
+  if ((flags & HAS.steps) !== 0) extra.steps = reader.object() as unknown as StepsRecord;
+  if ((flags & HAS.log) !== 0) extra.log = reader.object() as readonly LogLine[];
+  if ((flags & HAS.worker) !== 0) extra.worker = reader.name();
+  if ((flags & HAS.generation) !== 0) extra.generation = reader.number();
   return extra;
 }
 

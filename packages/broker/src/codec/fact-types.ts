@@ -1,8 +1,9 @@
 /**
  * The first byte of every fact.
  *
- * A new kind of fact gets the next number, 47. One of a job is written here and in
- * `life-facts.ts`, any other is one row of `queue-facts.ts`, `gate-facts.ts` or `rare-facts.ts`. A
+ * A new kind of fact gets the next number, 61, and a row in `levels.ts`. One of a job is written
+ * here and in `life-facts.ts` or `step-facts.ts`, any other is one row of `queue-facts.ts`,
+ * `gate-facts.ts`, `schedule-facts.ts`, `flow-facts.ts` or `rare-facts.ts`. A
  * change of a fact that an older version could not read gets a new number too: facts are written by
  * the new one, and the decoder keeps the old one for as long as logs with it may be opened. The
  * number of a kind that is gone stays here as a comment and
@@ -34,6 +35,12 @@ export const JOB_TYPES = {
   promoted: 13,
   moved: 31,
   progress: 41,
+  step: 54,
+  suspended: 55,
+  signalled: 56,
+  forgotten: 58,
+  transferred: 59,
+  logged: 60,
 } as const satisfies Partial<Record<Fact["fact"], number>>;
 
 /** A lease of a worker in the process of the broker: the fields of `leased`. */

@@ -6,6 +6,7 @@ import { ByteReader } from "./byte-reader.ts";
 import { ByteWriter } from "./byte-writer.ts";
 import type { Told } from "./fact-types.ts";
 import { decodeFact, encodeFact } from "./facts.ts";
+import { FEATURE_LEVEL } from "./levels.ts";
 import { readSampleBody, SAMPLES, writeSampleBody } from "./sample-facts.ts";
 
 /** ASCII, everything, half pairs, and keys of a kilobyte. */
@@ -65,6 +66,7 @@ const spec = record(
     backoff,
     leaseMs: time,
     sizeBytes: whole,
+    ordered: fc.boolean(),
     body: bytes,
   },
   optional,
@@ -75,7 +77,7 @@ const history = fc.array(
       at: time,
       event: fc.constantFrom(
         ...(["added", "due", "dispatched", "failed", "expired", "returned"] as const),
-        ...(["retried", "promoted", "dead", "redriven", "ended"] as const),
+        ...(["retried", "promoted", "dead", "redriven", "ended", "suspended"] as const),
       ),
       detail: text,
     },
@@ -105,13 +107,14 @@ const extra = record(
     progress: anyJson,
     diedAt: time,
     leasesBefore: number,
+    generation: number,
   },
   optional,
 ) satisfies fc.Arbitrary<ExtraRecord>;
 const required = {
   id: whole,
   queue: text,
-  state: fc.constantFrom(...(["waiting", "delayed", "leased", "ended"] as const)),
+  state: fc.constantFrom(...(["waiting", "delayed", "leased", "ended", "blocked"] as const)),
   tier: fc.nat(15),
   path,
   weight: fc.nat(3),
@@ -128,13 +131,32 @@ const required = {
   worker: text,
   body,
 };
+const yes = fc.constant(true as const);
+const edges = fc.array(
+  record(
+    { id: whole, on: fc.constantFrom("fail" as const, "run" as const, "wait" as const), ending },
+    { requiredKeys: ["id", "on"] },
+  ),
+  { maxLength: 4 },
+);
 const job = record(
-  { ...required, ending, policyGates: fc.constant(true as const), extra },
+  {
+    ...required,
+    ending,
+    policyGates: fc.constant(true as const),
+    ordered: fc.constant(true as const),
+    after: edges,
+    flow: whole,
+    needed: fc.constant(true as const),
+    held: fc.constant(true as const),
+    extra,
+  },
   { requiredKeys: Object.keys(required) as (keyof typeof required)[] },
 ) satisfies fc.Arbitrary<JobRecord>;
 
 type Fields<Kind extends Fact["fact"]> = Omit<Told<Kind>, "at" | "fact">;
 const id = whole;
+const stepKind = fc.constantFrom(...(["run", "sleep", "wait"] as const));
 const named = record({ name: text });
 const queueConfig = fc.constant(SAMPLES.queue[0].config);
 const counters = fc.constant(SAMPLES.counters[0].counters);
@@ -153,6 +175,13 @@ const save = record(
 const FIELDS: { readonly [Kind in Fact["fact"]]: fc.Arbitrary<Fields<Kind>> } = {
   job: record({ job }),
   moved: record({ job }),
+  linked: record({ id, after: edges }),
+  released: record({ ids: fc.array(whole, { maxLength: 4 }) }),
+  flow: record({
+    flow: whole,
+    state: fc.constantFrom("open" as const, "sealed" as const, "cancelled" as const),
+    until: whole,
+  }),
   due: record({ id, until: time }, { requiredKeys: ["id"] }),
   leased: record({ id, lease: whole, until: time, worker: text }),
   extended: record({ id, until: time }),
@@ -170,7 +199,7 @@ const FIELDS: { readonly [Kind in Fact["fact"]]: fc.Arbitrary<Fields<Kind>> } = 
     { requiredKeys: ["id", "attempt", "until", "event", "blame"] },
   ),
   ended: record(
-    { id, ending, error: text, stack: text, result: bytes, blame: gates, waited },
+    { id, ending, error: text, stack: text, result: bytes, blame: gates, waited, needed: yes },
     { requiredKeys: ["id", "ending", "blame"] },
   ),
   dead: record(
@@ -178,8 +207,37 @@ const FIELDS: { readonly [Kind in Fact["fact"]]: fc.Arbitrary<Fields<Kind>> } = 
     { requiredKeys: ["id", "reason", "blame"] },
   ),
   progress: record({ id, progress: anyJson }),
+  charged: record({ key: text, cost: number }),
+  step: record(
+    {
+      id,
+      name: text,
+      occurrence: whole,
+      kind: stepKind,
+      sizeBytes: whole,
+      signal: whole,
+      body: bytes,
+    },
+    { requiredKeys: ["id", "name", "occurrence", "kind", "sizeBytes"] },
+  ),
+  suspended: record(
+    {
+      ...{ id, name: text, occurrence: whole, kind: stepKind, until: time },
+      ...{ gates, cost: number, failures: whole, error: text },
+    },
+    {
+      requiredKeys: [
+        ...(["id", "name", "occurrence", "kind", "until"] as const),
+        ...(["gates", "cost", "failures"] as const),
+      ],
+    },
+  ),
+  signalled: record({ id, name: text, index: whole, sizeBytes: whole, body }),
   redriven: record({ id }),
   revived: record({ id }),
+  logged: record({ id, lines: fc.array(text) }),
+  forgotten: record({ id }),
+  transferred: record({ id, to: text }),
   replaced: record(
     { id, sizeBytes: whole, body, until: time },
     { requiredKeys: ["id", "sizeBytes", "body"] },
@@ -218,6 +276,33 @@ const FIELDS: { readonly [Kind in Fact["fact"]]: fc.Arbitrary<Fields<Kind>> } = 
   }),
   "group-ended": named,
   stored: record({ store: text, key: text, value: fc.option(json, { nil: undefined }) }),
+  schedule: record({
+    key: text,
+    schedule: record({
+      config: record({
+        queue: text,
+        catchUp: fc.constantFrom(...(["none", "one", "all"] as const)),
+        catchUpWindowMs: fc.nat(),
+        overlap: fc.constantFrom(...(["allow", "skip", "wait"] as const)),
+        pauseOnFailure: fc.boolean(),
+        carried: record({ plan: json, payload: bytes }),
+      }),
+      decidedUntil: fc.nat(),
+      made: fc.nat(),
+      pausedBy: fc.constantFrom(...(["", "call", "failure"] as const)),
+    }),
+  }),
+  "schedule-deleted": record({ key: text }),
+  ticked: record({
+    key: text,
+    tick: time,
+    outcome: fc.constantFrom(...(["added", "held", "missed", "refused", "too-many"] as const)),
+    job: fc.option(whole, { nil: undefined }),
+    error: fc.option(text, { nil: undefined }),
+    after: fc.option(time, { nil: undefined }),
+    next: fc.option(time, { nil: undefined }),
+    due: fc.constant(undefined),
+  }).map((fact) => ({ ...fact, due: fact.next })),
   ids: record({ last: whole, seq: whole }),
   wall: record({ aheadMs: fc.integer() }),
   life: record({ life: whole, lot: whole }),
@@ -231,6 +316,7 @@ const FIELDS: { readonly [Kind in Fact["fact"]]: fc.Arbitrary<Fields<Kind>> } = 
       maxLength: 4,
     }),
   }),
+  level: record({ level: fc.integer({ min: 1, max: FEATURE_LEVEL }), needs: text }),
   "lease-secret": record({ secret: fc.uint8Array({ minLength: 16, maxLength: 16 }) }),
   "lot-expired": record({ key: text, lot: whole }),
 };
@@ -250,7 +336,7 @@ function encode(fact: Fact): Uint8Array {
 }
 
 for (const [index, kind] of Object.keys(FIELDS).entries()) {
-  test(`any "${kind}" comes back as it was told, and every byte of it is read`, () => {
+  test(`any "${kind}" is read as it was written, and every byte of it is read`, () => {
     fc.assert(
       fc.property(facts[index]!, (fact) => {
         const reader = new ByteReader(encode(fact));

@@ -30,7 +30,7 @@ const hasCode = (code: string) => (error: unknown) =>
   error instanceof SluiceError && error.code === code;
 
 for (const [kind, samples] of Object.entries(SAMPLES)) {
-  test(`"${kind}" comes back as it was told`, () => {
+  test(`"${kind}" is read as it was written`, () => {
     for (const fact of samples) assert.deepEqual(decode(encode(fact)), [fact]);
   });
 
@@ -57,7 +57,7 @@ test("facts follow each other without anything between them", () => {
   assert.deepEqual(decode(encode(...ALL_SAMPLES)), ALL_SAMPLES);
 });
 
-test("bytes of a larger buffer are read inside of their bounds only", () => {
+test("reads a part of a larger buffer only within its bounds", () => {
   const bytes = encode(SAMPLES.leased[0]);
   const larger = Buffer.alloc(bytes.length + 20, 0xff);
   larger.set(bytes, 10);
@@ -66,7 +66,7 @@ test("bytes of a larger buffer are read inside of their bounds only", () => {
   assert.throws(() => decode(part.subarray(0, -1)), hasCode("LOG_DAMAGED"));
 });
 
-test("what is undefined comes back as absent", () => {
+test("reads a field that was undefined as absent", () => {
   const { config } = SAMPLES.queue[0];
   const told = { ...SAMPLES.queue[0], config: { ...config, ttlMs: undefined } };
   assert.deepEqual(decode(encode(told)), [SAMPLES.queue[0]]);
@@ -75,7 +75,7 @@ test("what is undefined comes back as absent", () => {
   assert.deepEqual(decode(encode(followUp)), [{ at, fact: "follow-up", id, spec: { cost: 1 } }]);
 });
 
-test("fields that a caller's object has beside those of a job are left out", () => {
+test("leaves out fields of a caller's object that a job does not have", () => {
   const { at, id } = SAMPLES["follow-up"][0];
   const spec = { cost: 2, path: ["x"], priorityName: "y" };
   assert.deepEqual(decode(encode({ at, fact: "follow-up", id, spec })), [
@@ -132,7 +132,7 @@ test("each type has a number from 1 to 127", () => {
   assert.ok(FACT_KINDS.length <= 128);
 });
 
-test("an engine that hears decoded facts stands where one stands that hears them as told", () => {
+test("decoded facts give an engine the same state as the original facts", () => {
   const told: Fact[] = [];
   const engine = new Engine({ letterQueue: letterQueueConfig, facts: told });
   const body = Uint8Array.of(1, 2, 3);

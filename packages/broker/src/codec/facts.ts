@@ -3,11 +3,11 @@
  * caller writes and reads: the engine carries bodies and does not look into them. Facts follow each
  * other without a length, so a body must know its own.
  *
- * A job as it stands is the most frequent one. What nearly every new job has (no weight of its own,
- * a cost of 1, no attempt yet) is not written: its bit in the flags is not set.
+ * The state of a job is the most frequent fact. Values that nearly every new job has (no weight of
+ * its own, a cost of 1, no attempt yet) are not written: their bits in the flags are not set.
  *
- * What is read equals what was written, with one exception: an optional field that was undefined is
- * absent, and so is one inside of settings.
+ * The reader returns what was written, with one exception: an optional field that was undefined is
+ * absent. The same applies to optional fields in settings.
  */
 import assert from "node:assert/strict";
 import type { Fact, JobRecord } from "@sluice/engine";
@@ -23,11 +23,17 @@ import {
   type Plain,
   type RareKind,
 } from "./fact-types.ts";
+import { readEdges, writeEdges } from "./flow-facts.ts";
 import type { ReadBody, WriteBody } from "./job-spec.ts";
+import { FACT_LEVELS } from "./levels.ts";
 import * as life from "./life-facts.ts";
 import { RARE_FACTS } from "./rare-facts.ts";
+import * as steps from "./step-facts.ts";
 
 export type { ReadBody, WriteBody } from "./job-spec.ts";
+
+/** Numbers stay below it. */
+const TYPES_MAX = 128;
 
 /** The kinds by their number; undefined where there is none. */
 export const FACT_KINDS: readonly (Fact["fact"] | undefined)[] = kindsByType();
@@ -42,6 +48,12 @@ function kindsByType(): (Fact["fact"] | undefined)[] {
   }
   return kinds;
 }
+
+/** The level that each number needs, by the number: the journal looks at every fact. */
+export const TYPE_LEVELS: Uint8Array = new Uint8Array(TYPES_MAX).map((_, type) => {
+  const kind = FACT_KINDS[type];
+  return (kind === undefined ? undefined : FACT_LEVELS[kind]) ?? 1;
+});
 
 /** Begins a fact in `writer`. After a throw, `writer.at = writer.start` takes back its part. */
 export function encodeFact(writer: ByteWriter, fact: Fact, writeBody: WriteBody): void {
@@ -63,6 +75,7 @@ export function encodeFact(writer: ByteWriter, fact: Fact, writeBody: WriteBody)
     case "returned":
     case "redriven":
     case "revived":
+    case "forgotten":
       return life.writeIdOnly(writer, fact);
     case "dead":
       return life.writeDead(writer, fact);
@@ -70,10 +83,20 @@ export function encodeFact(writer: ByteWriter, fact: Fact, writeBody: WriteBody)
       return life.writeReplaced(writer, fact, writeBody);
     case "follow-up":
       return life.writeFollowUp(writer, fact, writeBody);
+    case "logged":
+      return life.writeLogged(writer, fact);
+    case "transferred":
+      return life.writeTransferred(writer, fact);
     case "promoted":
       return life.writePromoted(writer, fact);
     case "progress":
       return life.writeProgress(writer, fact);
+    case "step":
+      return steps.writeStep(writer, fact, writeBody);
+    case "suspended":
+      return steps.writeSuspended(writer, fact);
+    case "signalled":
+      return steps.writeSignalled(writer, fact, writeBody);
     case "moved":
       return encodeJob(writer, JOB_TYPES.moved, fact, writeBody);
     default:
@@ -102,6 +125,7 @@ export function decodeFact(reader: ByteReader, readBody: ReadBody): Fact {
     case "returned":
     case "redriven":
     case "revived":
+    case "forgotten":
       return life.readIdOnly(reader, at, kind);
     case "dead":
       return life.readDead(reader, at);
@@ -109,10 +133,20 @@ export function decodeFact(reader: ByteReader, readBody: ReadBody): Fact {
       return life.readReplaced(reader, at, readBody);
     case "follow-up":
       return life.readFollowUp(reader, at, readBody);
+    case "logged":
+      return life.readLogged(reader, at);
+    case "transferred":
+      return life.readTransferred(reader, at);
     case "promoted":
       return life.readPromoted(reader, at);
     case "progress":
       return life.readProgress(reader, at);
+    case "step":
+      return steps.readStep(reader, at, readBody);
+    case "suspended":
+      return steps.readSuspended(reader, at);
+    case "signalled":
+      return steps.readSignalled(reader, at, readBody);
     case "moved":
       return { at, fact: "moved", job: readJob(reader, at, readBody) };
     default:
@@ -144,7 +178,7 @@ const STATE = 3;
 
 const HAS: Flags<
   JobRecord,
-  "path" | "weight" | "gates" | "cost" | "attempt" | "lease" | "dispatchedMs" | "worker"
+  "path" | "weight" | "gates" | "cost" | "attempt" | "lease" | "dispatchedMs" | "worker" | "blocked"
 > = {
   /** Several levels, or none. */
   path: 1 << 2,
@@ -159,6 +193,12 @@ const HAS: Flags<
   ending: 1 << 11,
   inProcess: 1 << 14,
   policyGates: 1 << 15,
+  ordered: 1 << 16,
+  held: 1 << 17,
+  blocked: 1 << 18,
+  after: 1 << 19,
+  flow: 1 << 20,
+  needed: 1 << 21,
 };
 const KNOWN = allOf(HAS) | STATE;
 
@@ -189,10 +229,12 @@ function writeRest(writer: ByteWriter, job: JobRecord, flags: number, writeBody:
   if ((flags & HAS.worker) !== 0) writer.text(job.worker);
   if (job.ending !== undefined) writer.u8(ENDINGS.code(job.ending));
   if (job.extra !== undefined) writeExtra(writer, job.extra, writeBody);
+  if (job.after !== undefined) writeEdges(writer, job.after);
+  if (job.flow !== undefined) writer.number(job.flow);
 }
 
 function flagsOf(job: JobRecord): number {
-  let flags = STATES.code(job.state);
+  let flags = job.state === "blocked" ? HAS.blocked : STATES.code(job.state);
   if (job.path.length !== 1) flags |= HAS.path;
   if (job.gates.length !== 0) flags |= HAS.gates;
   if (job.weight !== 0) flags |= HAS.weight;
@@ -204,7 +246,12 @@ function flagsOf(job: JobRecord): number {
   if (job.inProcess === true) flags |= HAS.inProcess;
   if (job.ending !== undefined) flags |= HAS.ending;
   if (job.policyGates === true) flags |= HAS.policyGates;
+  if (job.ordered === true) flags |= HAS.ordered;
+  if (job.held === true) flags |= HAS.held;
   if (job.extra !== undefined) flags |= HAS.extra;
+  if (job.after !== undefined) flags |= HAS.after;
+  if (job.flow !== undefined) flags |= HAS.flow;
+  if (job.needed === true) flags |= HAS.needed;
   return flags;
 }
 
@@ -214,7 +261,7 @@ function readJob(reader: ByteReader, at: number, readBody: ReadBody): JobRecord 
     id: reader.number(),
     seq: reader.number(),
     queue: reader.name(),
-    state: STATES.word(flags & STATE, reader),
+    state: (flags & HAS.blocked) !== 0 ? "blocked" : STATES.word(flags & STATE, reader),
     tier: reader.number(),
     path: (flags & HAS.path) === 0 ? [reader.name()] : reader.names(),
     gates: (flags & HAS.gates) === 0 ? [] : reader.names(),
@@ -234,6 +281,11 @@ function readJob(reader: ByteReader, at: number, readBody: ReadBody): JobRecord 
   if ((flags & HAS.ending) !== 0) job.ending = ENDINGS.word(reader.u8(), reader);
   if ((flags & HAS.extra) !== 0) job.extra = readExtra(reader, readBody);
   if ((flags & HAS.policyGates) !== 0) job.policyGates = true;
+  if ((flags & HAS.ordered) !== 0) job.ordered = true;
+  if ((flags & HAS.after) !== 0) job.after = readEdges(reader);
+  if ((flags & HAS.flow) !== 0) job.flow = reader.number();
+  if ((flags & HAS.held) !== 0) job.held = true;
+  if ((flags & HAS.needed) !== 0) job.needed = true;
   job.body = readBody(reader);
   return job;
 }

@@ -13,6 +13,9 @@ import { readSampleBody, SAMPLES, writeSampleBody } from "./sample-facts.ts";
 const BYTES: Readonly<Record<Fact["fact"], string>> = {
   job: "0180c0a3b7a833080101046d61696c010674656e616e740104736d7470030300000103010203",
   moved: "1f80c0a3b7a833080101046d61696c010674656e616e740104736d7470030300000103010203",
+  linked: "3580c0a3b7a833ac0203000706ac021508",
+  released: "3480c0a3b7a8330201ac02",
+  flow: "3380c0a3b7a83300ac02c08fc8b7a833",
   due: "0580c0a3b7a8330001",
   leased: "0280c0a3b7a833ac0201e0d403027731",
   extended: "0480c0a3b7a833ac02c0a907",
@@ -22,6 +25,9 @@ const BYTES: Readonly<Record<Fact["fact"], string>> = {
   dead: "0880c0a3b7a833000108617474656d707473",
   redriven: "0980c0a3b7a83301",
   revived: "0a80c0a3b7a83301",
+  logged: "3c80c0a3b7a833ac0202026f6b00",
+  forgotten: "3a80c0a3b7a833ac02",
+  transferred: "3b80c0a3b7a833ac02046d61696c",
   replaced: "0b80c0a3b7a8330001030103010203",
   "follow-up":
     "0c80c0a3b7a83301ffff1f02038000000000000000e03f80c0a3b7a8330480000004008e6ea87942" +
@@ -47,15 +53,23 @@ const BYTES: Readonly<Record<Fact["fact"], string>> = {
   "group-released": "2180c0a3b7a8330167",
   answered: "2280c0a3b7a833016f0761646420712032",
   stored: "1d80c0a3b7a833010173016b",
+  schedule: "3080c0a3b7a8330c6d61696c2f6e696768746c7903010203",
+  "schedule-deleted": "3180c0a3b7a8330c6d61696c2f6e696768746c79",
+  ticked: "3280c0a3b7a833090c6d61696c2f6e696768746c790100ac02d00fe807",
   ids: "1e80c0a3b7a8330509",
   wall: "2380c0a3b7a83380dddb01",
   life: "2480c0a3b7a83303ac02",
   borrower: "2580c0a3b7a833013702",
   lent: "2680c0a3b7a83304736d74700137ac023228d00f",
   lots: "2780c0a3b7a83304736d74700137040201ab02090300ac020101",
+  level: "2f80c0a3b7a8330205302e312e30",
   "lease-secret": "2e80c0a3b7a8331000112233445566778899aabbccddeeff",
   "lot-expired": "2880c0a3b7a83304736d7470ac02",
   progress: "2980c0a3b7a833ac02",
+  step: "3680c0a3b7a83308ac02016100030103010203",
+  suspended: "3780c0a3b7a83308ac020161000002000104736d7470",
+  signalled: "3880c0a3b7a833ac02026f6b01030103010203",
+  charged: "3980c0a3b7a83304736d747005",
 };
 
 test("a lease of a worker in the process of the broker has a type of its own", () => {
@@ -83,6 +97,7 @@ const WITH_JSON = new Set([
   "stored",
   "answered",
   "progress",
+  "schedule",
 ]);
 
 for (const [kind, [fact]] of Object.entries(SAMPLES)) {

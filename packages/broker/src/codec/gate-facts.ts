@@ -3,7 +3,7 @@ import type { GateConfig, LotUse } from "@sluice/engine";
 import type { FactCodecs, Plain } from "./fact-types.ts";
 
 type GateKind =
-  | ("gate" | "cooled" | "cleared" | "reported" | "gate-state")
+  | ("gate" | "charged" | "cooled" | "cleared" | "reported" | "gate-state")
   | ("life" | "borrower" | "lent" | "lots" | "lot-expired");
 
 /** Limits and saves are rare: JSON. */
@@ -33,6 +33,14 @@ export const GATE_FACTS: FactCodecs<GateKind> = {
       until: reader.time(at),
       reason: reader.text(),
     }),
+  },
+  charged: {
+    type: 57,
+    write(writer, { key, cost }) {
+      writer.text(key);
+      writer.number(cost);
+    },
+    read: (reader) => ({ key: reader.name(), cost: reader.number() }),
   },
   cleared: {
     type: 24,

@@ -4,11 +4,15 @@ import type { ByteReader } from "./byte-reader.ts";
 import type { ByteWriter } from "./byte-writer.ts";
 import { DEDUPE_MODES } from "./codes.ts";
 import { allOf, type Flags } from "./fact-types.ts";
+import { readRun, writeRun } from "./schedule-facts.ts";
 
 export type WriteBody = (writer: ByteWriter, body: unknown) => void;
 export type ReadBody = (reader: ByteReader) => unknown;
 
-const HAS: Flags<JobSpec, "path" | "priorityName"> = {
+/** A job in this form waits for no other jobs: a follow-up, or a dead job that returns. */
+type Told = Omit<JobSpec, "dependencies" | "flow">;
+
+const HAS: Flags<Told, "path" | "priorityName" | "isOrdered"> = {
   fairnessKey: 1 << 0,
   path: 1 << 1,
   weight: 1 << 2,
@@ -29,13 +33,15 @@ const HAS: Flags<JobSpec, "path" | "priorityName"> = {
   sizeBytes: 1 << 17,
   body: 1 << 18,
   policyGates: 1 << 19,
+  ordered: 1 << 20,
+  isOrdered: 1 << 21,
+  schedule: 1 << 22,
 };
 const KNOWN = allOf(HAS);
 
-/** Not `path` and `priorityName`: a caller's object may have fields of those names. */
-const FIELDS = Object.keys(HAS).filter(
-  (field) => field !== "path" && field !== "priorityName",
-) as (keyof JobSpec)[];
+/** What is in the flags and no field: a caller's object may have fields of those names. */
+const NO_FIELDS = ["path", "priorityName", "isOrdered"];
+const FIELDS = Object.keys(HAS).filter((field) => !NO_FIELDS.includes(field)) as (keyof Told)[];
 
 /** Fields that are one number, in the order in which they are written. */
 const NUMBERS = [
@@ -66,6 +72,7 @@ export function writeSpec(writer: ByteWriter, spec: JobSpec, writeBody: WriteBod
   if (dedupe !== undefined) writeDedupe(writer, dedupe.key, dedupe.mode, dedupe.windowMs);
   if (group !== undefined) writer.text(group);
   if (backoff !== undefined) writeBackoff(writer, backoff);
+  if (spec.schedule !== undefined) writeRun(writer, spec.schedule);
   if (spec.body !== undefined) writeBody(writer, spec.body);
 }
 
@@ -75,6 +82,7 @@ function flagsOf(spec: JobSpec): number {
   for (const field of FIELDS) if (spec[field] !== undefined) flags |= HAS[field];
   if (typeof spec.fairnessKey === "object") flags |= HAS.path;
   if (typeof spec.priority === "string") flags |= HAS.priorityName;
+  if (spec.ordered === true) flags |= HAS.isOrdered;
   return flags;
 }
 
@@ -88,12 +96,14 @@ export function readSpec(reader: ByteReader, readBody: ReadBody): JobSpec {
   }
   if ((flags & HAS.gates) !== 0) spec.gates = reader.names();
   if ((flags & HAS.policyGates) !== 0) spec.policyGates = true;
+  if ((flags & HAS.ordered) !== 0) spec.ordered = (flags & HAS.isOrdered) !== 0;
   if ((flags & HAS.dedupe) !== 0) {
     const { key, mode, time } = readDedupe(reader);
     spec.dedupe = time === undefined ? { key, mode } : { key, mode, windowMs: time };
   }
   if ((flags & HAS.group) !== 0) spec.group = reader.text();
   if ((flags & HAS.backoff) !== 0) spec.backoff = readBackoff(reader);
+  if ((flags & HAS.schedule) !== 0) spec.schedule = readRun(reader);
   if ((flags & HAS.body) !== 0) spec.body = readBody(reader);
   return spec;
 }

@@ -37,24 +37,26 @@ export function readLeased(reader: ByteReader, at: number, type: number): Told<"
 
 /** The ending's code is in the low bits, the flags are above it. */
 const ENDING = 7;
-const ENDED: Flags<Told<"ended">, "blame"> = {
+const ENDED: Flags<Omit<Told<"ended">, "aside">, "blame"> = {
   error: 1 << 3,
   result: 1 << 4,
   blame: 1 << 5,
   waited: 1 << 6,
   stack: 1 << 7,
+  needed: 1 << 8,
 };
 const ENDED_KNOWN = allOf(ENDED) | ENDING;
 
 export function writeEnded(writer: ByteWriter, fact: Told<"ended">): void {
   writer.head(JOB_TYPES.ended, fact.at);
-  const { error, result, blame, waited, stack } = fact;
+  const { error, result, blame, waited, stack, needed } = fact;
   let flags = ENDINGS.code(fact.ending);
   if (error !== undefined) flags |= ENDED.error;
   if (result !== undefined) flags |= ENDED.result;
   if (blame.length !== 0) flags |= ENDED.blame;
   if (waited !== undefined) flags |= ENDED.waited;
   if (stack !== undefined) flags |= ENDED.stack;
+  if (needed === true) flags |= ENDED.needed;
   writer.varint(flags);
   writer.number(fact.id);
   if (flags <= ENDING) return;
@@ -75,6 +77,7 @@ export function readEnded(reader: ByteReader, at: number): Told<"ended"> {
   if ((flags & ENDED.blame) !== 0) fact.blame = reader.names();
   if ((flags & ENDED.waited) !== 0) fact.waited = readWaited(reader);
   if ((flags & ENDED.stack) !== 0) fact.stack = reader.text();
+  if ((flags & ENDED.needed) !== 0) fact.needed = true;
   return fact;
 }
 
@@ -226,9 +229,22 @@ export function readProgress(reader: ByteReader, at: number): Plain<"progress"> 
   return { at, fact: "progress", id: reader.number(), progress: reader.json() };
 }
 
+export function writeLogged(writer: ByteWriter, fact: Plain<"logged">): void {
+  writer.head(JOB_TYPES.logged, fact.at);
+  writer.number(fact.id);
+  writer.texts(fact.lines);
+}
+
+export function readLogged(reader: ByteReader, at: number): Plain<"logged"> {
+  const id = reader.number();
+  const lines: string[] = [];
+  for (let left = reader.varint(); left > 0; left--) lines.push(reader.text());
+  return { at, fact: "logged", id, lines };
+}
+
 /** Facts that say only which job it was. */
-type IdOnlyKind = "returned" | "redriven" | "revived";
-type IdOnly = Plain<"returned"> | Plain<"redriven"> | Plain<"revived">;
+type IdOnlyKind = "returned" | "redriven" | "revived" | "forgotten";
+type IdOnly = { [K in IdOnlyKind]: Plain<K> }[IdOnlyKind];
 
 export function writeIdOnly(writer: ByteWriter, fact: IdOnly): void {
   writer.head(JOB_TYPES[fact.fact], fact.at);
@@ -237,6 +253,16 @@ export function writeIdOnly(writer: ByteWriter, fact: IdOnly): void {
 
 export function readIdOnly(reader: ByteReader, at: number, kind: IdOnlyKind): IdOnly {
   return { at, fact: kind, id: reader.number() };
+}
+
+export function writeTransferred(writer: ByteWriter, fact: Plain<"transferred">): void {
+  writer.head(JOB_TYPES.transferred, fact.at);
+  writer.number(fact.id);
+  writer.text(fact.to);
+}
+
+export function readTransferred(reader: ByteReader, at: number): Plain<"transferred"> {
+  return { at, fact: "transferred", id: reader.number(), to: reader.name() };
 }
 
 export function writePromoted(writer: ByteWriter, fact: Plain<"promoted">): void {

@@ -2,8 +2,11 @@
 import { LEASE_SECRET_BYTES } from "../limits.ts";
 import { ENDINGS } from "./codes.ts";
 import { type FactCodecs, named, type Plain, type RareKind } from "./fact-types.ts";
+import { FLOW_FACTS } from "./flow-facts.ts";
 import { GATE_FACTS } from "./gate-facts.ts";
+import { FEATURE_LEVEL, tooNew } from "./levels.ts";
 import { QUEUE_FACTS } from "./queue-facts.ts";
+import { SCHEDULE_FACTS } from "./schedule-facts.ts";
 
 const ENDED = 1;
 const HELD = 2;
@@ -15,6 +18,8 @@ const OPEN = 0;
 export const RARE_FACTS: FactCodecs<RareKind> = {
   ...QUEUE_FACTS,
   ...GATE_FACTS,
+  ...SCHEDULE_FACTS,
+  ...FLOW_FACTS,
   group: {
     type: 27,
     write(writer, { ended, held, name, members }) {
@@ -86,6 +91,20 @@ export const RARE_FACTS: FactCodecs<RareKind> = {
     type: 35,
     write: (writer, { aheadMs }) => writer.number(aheadMs),
     read: (reader) => ({ aheadMs: reader.number() }),
+  },
+  /** Read before anything that needs it: a release that is too old stops here. */
+  level: {
+    type: 47,
+    write(writer, { level, needs }) {
+      writer.varint(level);
+      writer.text(needs);
+    },
+    read(reader) {
+      const level = reader.varint();
+      const needs = reader.text();
+      if (level > FEATURE_LEVEL) throw tooNew("the log", level, needs);
+      return { level, needs };
+    },
   },
   "lease-secret": {
     type: 46,

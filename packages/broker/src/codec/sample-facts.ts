@@ -23,7 +23,7 @@ const config: QueueConfig = {
   fairness: true,
   weights: { "big*": 4 },
   weight: 1,
-  capacity: { jobs: 100, bytes: 1e9, delayed: 100, running: 10 },
+  capacity: { jobs: 100, bytes: 1e9, delayed: 100, blocked: 100, running: 10 },
   onFull: "reject",
   addTimeoutMs: 5000,
   fullRetryMs: 1000,
@@ -109,8 +109,35 @@ const oldJob: JobRecord = {
     progress: { done: 0.5 },
     diedAt: at,
     leasesBefore: 2,
+    generation: 3,
+    schedule: { key: "mail/nightly", tick: at, isOver: true },
+    steps: {
+      steps: [
+        {
+          name: "charge",
+          occurrence: 0,
+          kind: "run",
+          at,
+          isDone: false,
+          failures: 2,
+          error: "429",
+          signal: -1,
+          sizeBytes: 0,
+        },
+      ],
+      signals: [{ index: 0, name: "ok", at, isTaken: true, sizeBytes: 4 }],
+      signalled: 1,
+      pending: { name: "charge", occurrence: 0, kind: "run" },
+      base: { gates: ["a"], cost: 1 },
+    },
   },
 };
+
+const edges: NonNullable<JobRecord["after"]> = [
+  { id: 7, on: "fail" },
+  { id: 300, on: "wait", ending: "finished" },
+  { id: 8, on: "run", ending: "dead" },
+];
 
 export const SAMPLES: { readonly [Kind in Fact["fact"]]: readonly [Told<Kind>, ...Told<Kind>[]] } =
   {
@@ -120,12 +147,25 @@ export const SAMPLES: { readonly [Kind in Fact["fact"]]: readonly [Told<Kind>, .
       { at, fact: "job", job: { ...newJob, path: [], gates: [], body: undefined, extra: {} } },
       { at, fact: "job", job: { ...newJob, state: "ended", ending: "wait-too-long" } },
       { at, fact: "job", job: { ...newJob, gates: ["a"], policyGates: true } },
+      { at, fact: "job", job: { ...newJob, ordered: true, held: true } },
       { at, fact: "job", job: { ...newJob, state: "delayed", time: Number.POSITIVE_INFINITY } },
+      { at, fact: "job", job: { ...newJob, state: "blocked", after: edges, flow: 9, time: 5 } },
+      { at, fact: "job", job: { ...newJob, state: "ended", ending: "finished", needed: true } },
     ],
     moved: [
       { at, fact: "moved", job: newJob },
       { at, fact: "moved", job: oldJob },
       { at, fact: "moved", job: { ...newJob, state: "leased", worker: "w", inProcess: true } },
+    ],
+    linked: [{ at, fact: "linked", id: 300, after: edges }],
+    released: [
+      { at, fact: "released", ids: [1, 300] },
+      { at, fact: "released", ids: [] },
+    ],
+    flow: [
+      { at, fact: "flow", flow: 300, state: "open", until: at + 600_000 },
+      { at, fact: "flow", flow: 1, state: "sealed", until: 0 },
+      { at, fact: "flow", flow: 1, state: "cancelled", until: 0 },
     ],
     due: [
       { at, fact: "due", id: 1 },
@@ -170,6 +210,7 @@ export const SAMPLES: { readonly [Kind in Fact["fact"]]: readonly [Told<Kind>, .
         waited: { gate: "a", waitMs: Number.POSITIVE_INFINITY, maxWaitMs: 0.5 },
       },
       { at, fact: "ended", id: 1, ending: "failed", error: "e".repeat(1000), blame: [] },
+      { at, fact: "ended", id: 300, ending: "finished", blame: [], needed: true },
     ],
     dead: [
       { at, fact: "dead", id: 1, reason: "attempts", blame: [] },
@@ -178,6 +219,9 @@ export const SAMPLES: { readonly [Kind in Fact["fact"]]: readonly [Told<Kind>, .
     ],
     progress: [{ at, fact: "progress", id: 300, progress: 0.5 }],
     redriven: [{ at, fact: "redriven", id: 1 }],
+    logged: [{ at, fact: "logged", id: 300, lines: ["ok", ""] }],
+    forgotten: [{ at, fact: "forgotten", id: 300 }],
+    transferred: [{ at, fact: "transferred", id: 300, to: "mail" }],
     revived: [{ at, fact: "revived", id: 1 }],
     replaced: [
       { at, fact: "replaced", id: 1, sizeBytes: 3, body },
@@ -235,6 +279,9 @@ export const SAMPLES: { readonly [Kind in Fact["fact"]]: readonly [Told<Kind>, .
           redriven: 11,
           dropped: 9,
           rejected: 10,
+          steps: 12,
+          suspended: 13,
+          signals: 14,
         },
       },
     ],
@@ -243,6 +290,25 @@ export const SAMPLES: { readonly [Kind in Fact["fact"]]: readonly [Told<Kind>, .
       { at, fact: "gate", key: "smtp", config: undefined },
     ],
     cooled: [{ at, fact: "cooled", key: "smtp", until: at + 1000, reason: "429" }],
+    charged: [
+      { at, fact: "charged", key: "smtp", cost: 5 },
+      { at, fact: "charged", key: "smtp", cost: -5 },
+    ],
+    step: [
+      { at, fact: "step", id: 300, name: "a", occurrence: 0, kind: "run", sizeBytes: 3, body },
+      { at, fact: "step", id: 1, name: "b", occurrence: 1, kind: "wait", sizeBytes: 0, signal: 2 },
+    ],
+    suspended: [
+      {
+        ...{ at, fact: "suspended", id: 300, name: "a", occurrence: 0, kind: "run" },
+        ...{ until: at, gates: ["smtp"], cost: 2, failures: 0 },
+      },
+      {
+        ...{ at, fact: "suspended", id: 1, name: "", occurrence: 2, kind: "sleep" },
+        ...{ until: Number.POSITIVE_INFINITY, gates: [], cost: 1, failures: 3, error: "no" },
+      },
+    ],
+    signalled: [{ at, fact: "signalled", id: 300, name: "ok", index: 1, sizeBytes: 3, body }],
     cleared: [{ at, fact: "cleared", key: "smtp" }],
     reported: [
       { at, fact: "reported", key: "smtp", ok: true },
@@ -290,6 +356,55 @@ export const SAMPLES: { readonly [Kind in Fact["fact"]]: readonly [Told<Kind>, .
       { at, fact: "stored", store: "s", key: "k", value: null },
       { at, fact: "stored", store: "s", key: "k", value: undefined },
     ],
+    schedule: [
+      {
+        at,
+        fact: "schedule",
+        key: "mail/nightly",
+        schedule: {
+          config: {
+            queue: "mail",
+            catchUp: "one",
+            catchUpWindowMs: 86_400_000,
+            overlap: "skip",
+            pauseOnFailure: false,
+            carried: { plan: { cron: "0 3 * * *" }, payload: body },
+          },
+          decidedUntil: at,
+          next: at + 1000,
+          due: at + 1500,
+          made: 2,
+          pausedBy: "",
+        },
+      },
+    ],
+    "schedule-deleted": [{ at, fact: "schedule-deleted", key: "mail/nightly" }],
+    ticked: [
+      {
+        at,
+        fact: "ticked",
+        key: "mail/nightly",
+        tick: at - 1,
+        outcome: "added",
+        job: 300,
+        error: undefined,
+        after: undefined,
+        next: at + 1000,
+        due: at + 1500,
+      },
+      {
+        at,
+        fact: "ticked",
+        key: "mail/nightly",
+        tick: at - 1,
+        outcome: "refused",
+        job: undefined,
+        error: "full",
+        after: at - 60_000,
+        next: undefined,
+        due: undefined,
+      },
+    ],
     ids: [{ at, fact: "ids", last: 5, seq: 9 }],
     wall: [
       { at, fact: "wall", aheadMs: 3_600_000 },
@@ -323,6 +438,7 @@ export const SAMPLES: { readonly [Kind in Fact["fact"]]: readonly [Told<Kind>, .
       },
       { at, fact: "lots", key: "smtp", borrower: "7", held: 0, uses: [] },
     ],
+    level: [{ at, fact: "level", level: 2, needs: "0.1.0" }],
     "lease-secret": [
       { at, fact: "lease-secret", secret: Uint8Array.from({ length: 16 }, (_, i) => i * 17) },
     ],

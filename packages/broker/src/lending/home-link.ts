@@ -15,20 +15,20 @@ export interface SharingParts {
 /** Calls on their way at once: one waits at the home while the next brings what is new. */
 const CALLS_MAX = 2;
 
-/** What a home is to hear of a gate. */
+/** What to send to a home about a gate. */
 interface Entry {
-  /** Something is to be said that no call has said yet. */
+  /** There is something to send that no call has sent yet. */
   isDue: boolean;
-  /** The latest call that spoke of it. */
+  /** The latest call that included it. */
   seq: number;
-  /** Lots that are over, until a call that said so was answered. */
+  /** Lots that are over, until the home has answered a call that reported them. */
   readonly over: Map<number, LotUse>;
-  /** What was said last. */
+  /** What was sent last. */
   want: Want | undefined;
   balance: number;
 }
 
-interface Call {
+interface LendCall {
   readonly seq: number;
   readonly askedAt: number;
   readonly gates: readonly string[];
@@ -40,12 +40,12 @@ interface Call {
 }
 
 /**
- * The talk with one home. Whatever changes is noted; a call is made when there is something to say,
- * or to hear. What a call said counts as said when it is answered; else the next one says it again.
+ * The exchange with one home. All changes are noted. A call is made when there is something to send
+ * or to receive. If a call is answered, its content counts as sent; else the next call repeats it.
  *
  *   quiet     nothing to say, and the home has nothing to say: no call is on its way
  *   dealing   lots are out or wanted: one call is always on its way, and waits at the home
- *   failed    the last call was not answered, or not heard: all is said anew after a while
+ *   failed    the last call was not answered, or not taken in: after a while all is sent again
  */
 export class HomeLink {
   readonly #w: SharingParts;
@@ -60,9 +60,9 @@ export class HomeLink {
   #isUnheard = false;
   /** A call is being made, and waits for its words to be durable. */
   #isMaking = false;
-  readonly #calls = new Set<Call>();
+  readonly #calls = new Set<LendCall>();
   #retry: Timer | undefined;
-  /** Somebody polls: what is asked from now on is to be answered at once. */
+  /** A poll waits: the home must answer requests from now on at once. */
   isPressing = false;
   #isStopped = false;
 
@@ -149,7 +149,7 @@ export class HomeLink {
     const over = words.flatMap(({ gate, uses }) =>
       uses.filter(({ isOver }) => isOver).map(({ lot }) => [gate, lot] as const),
     );
-    const call: Call = {
+    const call: LendCall = {
       seq,
       askedAt,
       gates: words.map(({ gate }) => gate),
@@ -190,7 +190,7 @@ export class HomeLink {
     }
   }
 
-  /** What to say: what is due, and what was said by calls that were not answered yet. */
+  /** What to send: what is due, and what calls without an answer yet have sent. */
   #words(seq: number, isAll: boolean): (BorrowerWord & { mustBeDurable: boolean })[] {
     const { engine, homes } = this.#w;
     const gates = new Set<string>();
@@ -211,7 +211,7 @@ export class HomeLink {
     });
   }
 
-  #answered(call: Call, answer: LendAnswer, isAll: boolean): void {
+  #answered(call: LendCall, answer: LendAnswer, isAll: boolean): void {
     if (this.#isStopped) return;
     const isLate = call.isOver;
     this.#grant(call, answer);
@@ -240,7 +240,7 @@ export class HomeLink {
     this.#w.wake();
   }
 
-  #grant(call: Call, { grants }: LendAnswer): void {
+  #grant(call: LendCall, { grants }: LendAnswer): void {
     const { clock, engine } = this.#w;
     for (const { gate, forMs, ...lot } of grants) {
       engine.borrower.grant(gate, { ...lot, until: call.askedAt + forMs }, clock.now());
@@ -260,14 +260,14 @@ export class HomeLink {
     }
   }
 
-  #close(call: Call): void {
+  #close(call: LendCall): void {
     call.isOver = true;
     call.done.resolve();
     this.#calls.delete(call);
   }
 
-  /** What a call said may not have been heard: it is said again. */
-  #failed(call: Call, isAll: boolean, afterMs = LEND_RETRY_MS): void {
+  /** The content of a call may be lost, so it is sent again. */
+  #failed(call: LendCall, isAll: boolean, afterMs = LEND_RETRY_MS): void {
     if (call.isOver || this.#isStopped) return;
     this.#close(call);
     this.#isAll ||= isAll;
@@ -277,7 +277,7 @@ export class HomeLink {
     this.#wantAgain(afterMs);
   }
 
-  /** The answer to a want may be lost, and with it the want: it is said again, after a while. */
+  /** The answer to a want may be lost, and with it the want: it is sent again after a while. */
   #wantAgain(afterMs: number): void {
     for (const entry of this.#entries.values()) if (entry.want !== undefined) entry.isDue = true;
     const { clock } = this.#w;
@@ -302,7 +302,7 @@ function balanceOf({ held, uses }: BorrowerWord): number {
   return uses.reduce((sum, { usedJobs, isOver }) => (isOver ? sum : sum - usedJobs), held);
 }
 
-/** Whether a home gains by hearing a word: something comes back to it, or is asked of it. */
+/** Whether a word is worth sending: it returns something to the home, or asks something of it. */
 function isWorth(word: BorrowerWord & { mustBeDurable: boolean }, entry: Entry): boolean {
   if (word.uses.some(({ isOver }) => isOver)) return true;
   if (word.mustBeDurable && balanceOf(word) < entry.balance) return true;

@@ -29,7 +29,7 @@ class KnownBorrower {
 /**
  * The side of a gate's home. A call is answered when there is something to answer: lots that were
  * lent, lots that are missing, or, after a while, nothing. A borrower has one call waiting here: an
- * older one is answered when a newer one comes. No lot is told of before it is durable.
+ * older one is answered when a newer one comes. An answer has no lot that is not durable yet.
  */
 export class LendAnswers {
   readonly #w: LendingParts;
@@ -90,7 +90,7 @@ export class LendAnswers {
     return peer;
   }
 
-  /** Whoever is not heard of any more gets nothing that nobody would use. */
+  /** Drops the wants of a borrower that has become silent: it would not use what it gets. */
   #setSilence(peer: KnownBorrower, borrower: string): void {
     const { clock, engine } = this.#w;
     peer.silence?.cancel();

@@ -21,7 +21,7 @@ export interface LendRequest {
   readonly seq: number;
   /** All that there is to say: the borrower runs no job of a gate that is not in it. */
   readonly isAll: boolean;
-  /** Somebody waits for what there is now: it is answered at once, with nothing if need be. */
+  /** A poll waits for what can be lent now: the home answers at once, if need be with nothing. */
   readonly isPressing?: boolean | undefined;
   readonly words: readonly BorrowerWord[];
   readonly news: readonly GateNews[];
@@ -53,7 +53,7 @@ export interface Homes {
   /** How this partition is called. */
   readonly name: string;
   readonly others: readonly string[];
-  /** The partition that a gate is at home in: the same for all, for ever. */
+  /** The home partition of a gate. It is the same for all partitions and never changes. */
   homeOf(gate: string): string;
   /** Calls `lend` of another partition. */
   lend(home: string, request: LendRequest): Promise<LendAnswer>;

@@ -34,7 +34,7 @@ export class SharedGates {
     this.#borrower.look();
   }
 
-  /** Somebody polls, until the answer is called. */
+  /** A poll begins. It ends when the returned function is called. */
   press(): () => void {
     if (this.#polls++ === 0) this.#borrower.press(true);
     return () => {
@@ -79,13 +79,13 @@ class HomeLinks {
     for (const link of this.#links.values()) link.look();
   }
 
-  /** A ladder is fed at home; of a cooldown everybody hears, whoever has a job for the gate. */
+  /** Results for a ladder go to the gate's home; a cooldown goes to all, even without jobs. */
   #tell(news: GateNews): void {
     if ("isOk" in news) this.#links.get(this.#w.homes.homeOf(news.gate))?.tell(news);
     else for (const link of this.#links.values()) link.tell(news);
   }
 
-  /** While somebody polls, homes are asked what they can lend now. */
+  /** While a poll waits, requests ask homes what they can lend now. */
   press(isPressing: boolean): void {
     for (const link of this.#links.values()) link.isPressing = isPressing;
   }

@@ -20,7 +20,7 @@ test("three failures in a row open it for ten seconds", () => {
   assert.equal(breaker.isOpen, false);
 });
 
-test("a success in between begins the count anew", () => {
+test("a success resets the count of failures", () => {
   const { breaker } = breakerAt();
   for (const isOk of [false, false, true, false, false]) breaker.hear(isOk);
   assert.equal(breaker.isOpen, false);

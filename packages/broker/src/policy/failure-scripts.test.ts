@@ -50,7 +50,7 @@ function scene() {
   return { engine, scripts, tokens, id, lease, tick, answer, clock, asked: () => asked };
 }
 
-test("a lease that has run out fails as the script says, when it says so", async () => {
+test("an expired lease fails by the script's answer when the answer arrives", async () => {
   const { engine, id, tick, answer, clock } = scene();
   tick(LEASE_MS);
   assert.equal(engine.queries.job(id)!.state, "running");
@@ -60,7 +60,7 @@ test("a lease that has run out fails as the script says, when it says so", async
   assert.deepEqual([state, attempt, at], ["delayed", 1, LEASE_MS + 45]);
 });
 
-test("a script that is late finds the job failed as its queue says", async () => {
+test("if the script is late, the job has failed by its queue's settings", async () => {
   const { engine, id, tick, answer, asked } = scene();
   tick(LEASE_MS);
   tick(LEASE_MS + FAILURE_SCRIPT_MS);
@@ -90,7 +90,7 @@ test("a worker that acks while the script thinks is done", async () => {
   assert.equal(engine.queries.job(id)!.state, "finished");
 });
 
-test("a nack that is being judged does not lose its lease, and not for ever", async () => {
+test("a nack that a script judges keeps its lease, but only for a limited time", async () => {
   const { engine, scripts, tokens, id, lease, tick, answer } = scene();
   const verdicts = scripts.nacks([{ lease: tokens.of(id, lease), error: "boom" }]);
   tick(LEASE_MS);

@@ -34,11 +34,11 @@ interface OverdueFailure extends PendingFailure {
 }
 
 /**
- * Asks the scripts of queues how failures go on, before the engine is told of them.
+ * Asks the scripts of queues what to do about failures, before the engine applies them.
  *
- * A lease that runs out is held on for a moment, and fails with what the script says; when the
- * script is late it fails as the queue says. A worker that extends its lease in that moment keeps
- * it. One whose nack is being judged does not lose its lease meanwhile.
+ * An expired lease is held for a moment and fails with the script's answer. If the script is late,
+ * the lease fails by the queue's settings. A worker that extends its lease in that moment keeps it.
+ * While a script judges a nack, the worker does not lose its lease.
  */
 export class FailureScripts {
   readonly #of: FailureScriptsParts;

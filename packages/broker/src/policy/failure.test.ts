@@ -45,7 +45,7 @@ test("the script knows the job: id, attempts, error, headers, size and queue", a
   assert.equal((await broker.job(leased.id)).state, "delayed");
 });
 
-test("what the worker says stays: its delay, its cooldown, and that it is hopeless", async () => {
+test("the worker's delay, cooldown and unrecoverable flag win over the script", async () => {
   const { broker, clock } = await openScript(BY_ERROR);
   const [delayed, cooled, hopeless] = [
     await taken(broker),
@@ -62,7 +62,7 @@ test("what the worker says stays: its delay, its cooldown, and that it is hopele
   assert.equal((await broker.job(hopeless.id)).queue, "q.dlq");
 });
 
-test("attempts that are used up are used up, whatever the script would say", async () => {
+test("a script cannot retry a job that has no attempts left", async () => {
   const { broker } = await openScript(BY_ERROR, { retry: { attempts: 1 } });
   const leased = await taken(broker);
   await broker.nack([{ lease: leased.lease, error: "again" }]);
@@ -79,7 +79,7 @@ test("a lease that runs out asks the script as well", async () => {
   assert.equal(until, clock.now() + 123);
 });
 
-test("many leases that run out at once are asked about together", async () => {
+test("asks the script together about many leases that expire at once", async () => {
   const { broker, clock } = await openScript(BY_ERROR, { lease: 1000 });
   const jobs = Array.from({ length: 500 }, (_, i) => job(String(i)));
   await broker.add("q", jobs);
@@ -91,7 +91,7 @@ test("many leases that run out at once are asked about together", async () => {
   assert.deepEqual([stats.retried, stats.running], [500, 0]);
 });
 
-test("a script that is late does not hold the job: it fails as its queue says", async () => {
+test("a late script does not hold the job: it fails by its queue's settings", async () => {
   const retry = { min: 5000, max: 5000, jitter: 0 };
   const { broker, clock } = await openScript(
     "function on_failure() return string.find(('a'):rep(60), ('a-'):rep(60) .. 'b') end",
@@ -104,7 +104,7 @@ test("a script that is late does not hold the job: it fails as its queue says", 
   assert.deepEqual([id, until], [leased.id, clock.now() + 5000]);
 });
 
-test("a queue whose script has no on_failure fails jobs as it says itself", async () => {
+test("a queue whose script has no on_failure fails jobs by its own settings", async () => {
   const retry = { min: 700, max: 700, jitter: 0 };
   const lua = "function on_enqueue() return { weight = 2 } end";
   const { broker, clock } = await openScript(lua, { retry });

@@ -28,7 +28,7 @@ test("trial runs wait for their turn: one thread is enough for them", async () =
   await policies.close();
 });
 
-test("whoever waits for a thread when the broker closes is told", async () => {
+test("checks that wait for a thread fail with CLOSED when the broker closes", async () => {
   const policies = make();
   const checks = Array.from({ length: 4 }, () => policies.check("q", { lua: LUA }));
   const refused = Promise.allSettled(checks);

@@ -40,8 +40,8 @@ export class Policy {
 }
 
 /**
- * The policies of all queues. They run before the engine is told of a job or of a failure, so that
- * facts hold what was decided and a replay decides nothing.
+ * The policies of all queues. They run before the engine gets a job or a failure, so that facts
+ * hold the decisions and a replay decides nothing.
  */
 export class Policies {
   readonly #engine: Engine;
@@ -115,7 +115,7 @@ export class Policies {
     const script = new Script(queue, source, this.#now, () => {});
     const hooks = await this.#trials.run(script).catch((error: unknown) => {
       if (error instanceof SluiceError) throw error;
-      const message = `${field} must be a program in Lua: ${(error as Error).message}`;
+      const message = `${field} is not a valid Lua program: ${(error as Error).message}`;
       throw new SluiceError("INVALID", message, { field, value: source.slice(0, 64) });
     });
     if (hooks === "") throw invalid(field, "a program with on_enqueue or on_failure", source);
@@ -127,7 +127,7 @@ export class Policies {
     return new Script(queue, lua, this.#now, (...told) => this.#onTrouble(queue, ...told));
   }
 
-  /** Whether somebody is to be asked about a hook of the queue now. */
+  /** The script to ask about a hook of the queue now; undefined: ask none. */
   asks(queue: string, hook: Hook): Script | undefined {
     const script = this.of(queue)?.script;
     return script?.mayHave(hook) && !script.breaker.isOpen ? script : undefined;
@@ -153,7 +153,7 @@ export class Policies {
     this.#known.delete(queue);
   }
 
-  /** Whoever waits for a script goes on without it; resolves when no thread is left. */
+  /** Calls that wait for a script continue without it; resolves when no thread is left. */
   close(): Promise<unknown> {
     return Promise.all([this.#pool.close(), this.#trials.close()]);
   }

@@ -6,8 +6,8 @@ import { tierOf } from "./rules.ts";
 import { integerReader } from "./values.ts";
 
 /**
- * What a script says, judged field by field: a field that cannot be is as if it were not there, and
- * what the producer said stays.
+ * Applies a script's answer field by field. Invalid fields are ignored, and options that the
+ * producer set stay.
  */
 export function propose(spec: JobSpec, answer: Answer, config: QueueConfig): void {
   spec.fairnessKey ??= keyOf(answer.fairnessKey);
@@ -36,7 +36,7 @@ function readDelay(delayMs: number | undefined): number | undefined {
   return isFine ? Math.ceil(delayMs) : undefined;
 }
 
-/** How a failure goes on; what the worker said stays. */
+/** Applies a script's answer to a failure. Options that the worker set stay. */
 export function applyAnswer(said: NackOptions, { action, delayMs }: Answer): NackOptions {
   if (action === "dlq") return { ...said, unrecoverable: true };
   const delay = said.delayMs ?? readDelay(delayMs);

@@ -22,8 +22,8 @@ type NumberOption = keyof typeof NUMBERS;
 type Fill = (spec: JobSpec, headers: Headers, queue: string, config: QueueConfig) => void;
 
 /**
- * The templates of one queue, taken apart once. For each job they fill in what its producer and
- * the script have left open; what a template makes that cannot be is left open too.
+ * The templates of one queue, parsed once. For each job they fill in what its producer and the
+ * script have left open. Invalid values of a template are ignored.
  */
 export class Rules {
   readonly #fills: readonly Fill[];
@@ -36,6 +36,7 @@ export class Rules {
     if (fairnessKey !== undefined) fills.push(keyFill(fairnessKey));
     if (gates !== undefined) fills.push(gatesFill(gates));
     if (priority !== undefined) fills.push(priorityFill(priority));
+    if (policy.ordered !== undefined) fills.push(orderedFill(policy.ordered));
     for (const name of keysOf(NUMBERS)) {
       if (policy[name] !== undefined) fills.push(numberFill(name, policy[name]));
     }
@@ -106,6 +107,18 @@ export function tierOf(priority: number | string, { tiers }: QueueConfig): numbe
   const named = tiers.findIndex(({ name }) => name === priority);
   const tier = named === -1 ? readTier(priority) : named;
   return tier !== undefined && tier < tiers.length ? tier : undefined;
+}
+
+const readSwitch: Reader<boolean> = (value) => {
+  if (typeof value === "boolean") return value;
+  return value === "true" || (value === "false" ? false : undefined);
+};
+
+function orderedFill(value: NonNullable<QueuePolicy["ordered"]>): Fill {
+  const rule = parseRule("queue.policy.ordered", value, readSwitch, "true or false");
+  return (spec, headers, queue) => {
+    spec.ordered ??= rule(headers, queue);
+  };
 }
 
 function numberFill(name: NumberOption, value: unknown): Fill {

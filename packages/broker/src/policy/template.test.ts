@@ -19,12 +19,12 @@ test("a header that is missing or empty leaves no value, unless the template has
   assert.equal(render("p:{headers.x|none}", { x: "" }), "p:none");
 });
 
-test("what every object has is no header", () => {
+test("properties that every object has are not headers", () => {
   assert.equal(render("{headers.constructor}"), undefined);
   assert.equal(render("{headers.__proto__}"), undefined);
 });
 
-test("a template that cannot be is refused by the name of its field", () => {
+test("refuses an invalid template and names its field", () => {
   for (const bad of [
     "",
     "{",

@@ -6,7 +6,7 @@ export type Headers = Readonly<Record<string, string>>;
 /** A place of a template, and the text before it. */
 interface Place {
   readonly before: string;
-  /** The header whose value stands here; undefined: the name of the queue. */
+  /** The header whose value goes here; undefined: the name of the queue. */
   readonly header: string | undefined;
   readonly otherwise: string | undefined;
 }

@@ -6,7 +6,7 @@ import { type Headers, Template } from "./template.ts";
 /** What an option is for a job with these headers; undefined: the policy says nothing. */
 export type Rule<T> = (headers: Headers, queue: string) => T | undefined;
 
-/** What makes a value of a text, or of what the policy says outright; undefined: it cannot be. */
+/** Makes a value from a text, or from a literal in the policy; undefined: it is invalid. */
 export type Reader<T> = (value: unknown) => T | undefined;
 
 /** An integer in its bounds, also as a text of digits. */

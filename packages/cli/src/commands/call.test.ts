@@ -30,10 +30,11 @@ for (const [line, said] of [
   ["call lanes mail page=2", /options.page is not a known field/],
   ["call purge mail now", /option=value is needed, got "now"/],
 ] as const) {
-  test(`"${line}" makes no sense, and that is said with the usage`, async (t) => {
+  test(`"${line}" makes no sense, and that is said with the usage of that call`, async (t) => {
     const { sluice } = await place(t);
     const { code, remarks } = await sluice(line);
     assert.equal(code, 2);
     assert.match(remarks, said);
+    assert.ok(remarks.trim().split("\n").length <= 6, remarks);
   });
 }

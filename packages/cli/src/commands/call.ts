@@ -8,7 +8,7 @@ import {
   rowOf,
   SluiceError,
 } from "@sluice/protocol";
-import { carried } from "../carried.ts";
+import { readable } from "../carried.ts";
 import { type Call, type Command, EXIT, Misuse } from "../command.ts";
 import { valueFrom } from "../settings.ts";
 import { connected, TARGET, TARGET_USAGE } from "../target.ts";
@@ -31,8 +31,11 @@ ${TARGET_USAGE}`,
   run: (call) => {
     const [name = "", ...words] = call.words;
     const known = NAMES.find((one) => one === name);
-    if (known === undefined) throw new Misuse(`there is no call ${JSON.stringify(name)}`);
-    const args = argumentsOf(rowOf(known), words);
+    if (known === undefined) {
+      const message = `there is no call ${JSON.stringify(name)}`;
+      throw new Misuse(message, `Calls are ${NAMES.join(", ")}.`);
+    }
+    const args = argumentsOf(known, words);
     return connected(call, ({ broker }) => make(call, broker, known, args));
   },
 };
@@ -46,19 +49,21 @@ function usageOf(name: CallName, { args, options, says }: CallRow): string {
 }
 
 /** The arguments of a call and its options, checked as a server would. */
-function argumentsOf(row: CallRow, words: readonly string[]): unknown[] {
+function argumentsOf(name: CallName, words: readonly string[]): unknown[] {
+  const row = rowOf(name);
+  const help = `sluice call\n${usageOf(name, row)}`;
   const given = row.args.map(({ kind }, i) => valueFrom(kind, words[i]));
   const options = words.slice(row.args.length).map((word): [string, unknown] => {
     const cut = word.indexOf("=");
-    if (cut < 1) throw new Misuse(`option=value is needed, got ${JSON.stringify(word)}`);
-    const name = word.slice(0, cut);
-    const kind = Object.hasOwn(row.options, name) ? row.options[name] : undefined;
-    return [name, valueFrom(kind, word.slice(cut + 1))];
+    if (cut < 1) throw new Misuse(`option=value is needed, got ${JSON.stringify(word)}`, help);
+    const option = word.slice(0, cut);
+    const kind = Object.hasOwn(row.options, option) ? row.options[option] : undefined;
+    return [option, valueFrom(kind, word.slice(cut + 1))];
   });
   try {
     return checkCall(row, [...given, Object.fromEntries(options)]);
   } catch (error) {
-    throw error instanceof SluiceError ? new Misuse(error.message) : error;
+    throw error instanceof SluiceError ? new Misuse(error.message, help) : error;
   }
 }
 
@@ -76,13 +81,4 @@ async function make(
   call.output.out(call.isJson ? JSON.stringify(shown) : JSON.stringify(shown, null, 2));
   const outcomes = row.each ? (answer as readonly Outcome<unknown>[]) : [];
   return outcomes.some(({ error }) => error !== undefined) ? EXIT.wrong : EXIT.well;
-}
-
-/** The answer with its bytes as JSON; a call that answers nothing is done. */
-function readable({ bytes }: CallRow, answer: unknown): unknown {
-  if (answer === undefined) return { ok: true };
-  if (bytes === "one") return carried(answer as never);
-  if (bytes === undefined) return answer;
-  const page = answer as { items: readonly never[] };
-  return { ...page, items: page.items.map(carried) };
 }

@@ -12,7 +12,7 @@ interface Node {
   readonly isDraining?: boolean;
 }
 
-/** A node that tells of these, one after the other, and then of the last for ever. */
+/** A node that answers with these in order, and then always with the last. */
 async function drain(t: TestContext, ...looks: readonly (readonly Node[])[]): Promise<Said> {
   const left = [...looks];
   const server = createServer((request, response) => {

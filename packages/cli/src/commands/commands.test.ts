@@ -22,7 +22,29 @@ test("a job is added, found, explained, taken and gone", async (t) => {
   assert.match((await sluice(`job history ${id}`)).text, /added[\s\S]*dispatched[\s\S]*ended/);
 });
 
-test("each line of standard input is a job, and bad ones are told", async (t) => {
+test("a flow is added, drawn, and runs in its order", async (t) => {
+  const { sluice, feed } = await place(t);
+  await sluice("queue set work");
+  const jobs = {
+    first: { queue: "work", payload: 1 },
+    second: { queue: "work", payload: 2, after: ["first"] },
+    last: { queue: "work", payload: 3, after: ["first", "second"] },
+  };
+  const added = await feed(JSON.stringify({ jobs }), "flow", "add", "-");
+  assert.equal(added.code, 0, added.remarks);
+  const [first, second, last] = added.text.split("\n").map((line) => line.split(" ")[1]);
+  const drawn = (await sluice(`flow show ${last}`)).text;
+  assert.deepEqual(drawn.split("\n"), [
+    `${last} work blocked`,
+    `  ${first} work waiting`,
+    `  ${second} work blocked`,
+    `    ${first} work waiting`,
+  ]);
+  assert.match((await sluice(`why ${second}`)).text, new RegExp(`waits for job ${first}`));
+  assert.equal((await sluice("consume work --drain")).text, "1\n2\n3");
+});
+
+test("each line of standard input is a job, and invalid lines are reported", async (t) => {
   const { sluice, feed } = await place(t);
   const many = await feed('{"n":1}\n\n{"n":2}\r\n3', "add", "numbers", "-", "--create");
   assert.equal(many.text.split("\n").length, 3);
@@ -57,6 +79,23 @@ test("a program is run for each job: its exit code decides", async (t) => {
   assert.equal(refused.code, "NOT_A_DLQ");
 });
 
+test("a signal continues the job that waits for it, and its steps are shown", async (t) => {
+  const { sluice, served } = await place(t);
+  const broker = await served.broker;
+  await sluice("queue set q");
+  const { text: id } = await sluice("add q", "1");
+  const [job] = await broker.lease("q", { max: 1 });
+  const { lease } = job!;
+  await broker.recordStep([{ lease, name: "charge", occurrence: 0, value: { paid: 1 } }]);
+  await broker.suspend([{ lease, name: "approved", occurrence: 0, kind: "wait" }]);
+  assert.match((await sluice(`why ${id}`)).text, /waits for the signal "approved"/);
+  assert.equal((await sluice(`signal ${id} approved`, '{"by":"ann"}')).text, "sent");
+  const shown = await sluice(`job steps ${id}`);
+  assert.match(shown.text, /run +charge +\{"paid":1\}\n.*wait +approved +\{"by":"ann"\}/);
+  const bad = await sluice(`signal ${id} approved`, "{by").catch((error) => error);
+  assert.match(String(bad.message ?? bad.remarks), /VALUE is JSON/);
+});
+
 test("the time of a job is named after its state", async (t) => {
   const { sluice, served } = await place(t);
   const broker = await served.broker;
@@ -68,6 +107,30 @@ test("the time of a job is named after its state", async (t) => {
   assert.match((await sluice(`job show ${id}`)).text, /^leased until +\d{4}-/m);
   await broker.ack([{ lease: leased!.lease }]);
   assert.match((await sluice(`job show ${id}`)).text, /^ended +\d{4}-/m);
+});
+
+test("schedules are set, seen, run, paused, filled back and deleted", async (t) => {
+  const { sluice } = await place(t);
+  assert.match((await sluice("schedule")).text, /^no schedules yet/);
+  await sluice("queue set reports");
+  const set = await sluice(
+    "schedule set nightly queue=reports",
+    "cron=0 3 * * *",
+    'payload={"a":1}',
+  );
+  assert.match(set.text, /nightly +reports +0 3 \* \* \* +\S+/);
+  assert.match((await sluice("schedule run nightly")).text, /^added job \w+$/);
+  assert.equal((await sluice("consume reports --count 1")).text, '{"a":1}');
+  const filled = await sluice("schedule backfill nightly 2026-03-01 2026-03-03");
+  assert.equal(filled.text, "added 2 jobs");
+  await sluice("schedule pause nightly");
+  assert.match((await sluice("schedule show nightly")).text, /paused/);
+  await sluice("schedule resume nightly --queue reports");
+  const [info] = JSON.parse((await sluice("schedule list --json")).text);
+  assert.deepEqual([info.name, info.paused, info.next.length], ["nightly", false, 5]);
+  assert.equal((await sluice("schedule delete nightly")).text, "nightly is deleted");
+  await assert.rejects(sluice("schedule show nightly"), { code: "SCHEDULE_NOT_FOUND" });
+  await assert.rejects(sluice("schedule set x queue=reports cron=bad"), { code: "INVALID" });
 });
 
 test("gates are set, seen, cooled down and removed", async (t) => {
@@ -108,7 +171,7 @@ test("queues are changed, paused, purged and deleted, the last two not by a slip
   await assert.rejects(sluice("queue show mail"), { code: "QUEUE_NOT_FOUND" });
 });
 
-test("top shows queues, lanes and gates; and says why a queue stands", async (t) => {
+test("top shows queues, lanes and gates, and why a queue does not move", async (t) => {
   const { sluice } = await place(t);
   await sluice("gate set shut rate=0");
   await sluice("add mail 1 --lane acme --gates shut --create");
@@ -173,6 +236,7 @@ for (const [line, said] of [
   ["add mail", /QUEUE and PAYLOAD are needed/],
   ["add mail 1 --nope", /nope/],
   ["add mail 1 --weight heavy", /--weight must be an integer from 1 to/],
+  ["add mail 1 --run-at tomorrow", /--run-at must be a time such as .*, got "tomorrow"/],
   ["top --every never", /--every must be milliseconds or a string/],
   ["serve extra", /no more words are taken, got extra/],
   ["completion tcsh", /SHELL must be bash, zsh or fish/],

@@ -29,14 +29,34 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./job.ts")).jobCommand,
   },
   {
+    name: "jobs",
+    summary: "jobs of all queues: find, count, failures, retry, cancel, delete, run, move",
+    load: async () => (await import("./jobs.ts")).jobsCommand,
+  },
+  {
     name: "why",
     summary: "why a job is not running, in a sentence",
     load: async () => (await import("./job.ts")).whyCommand,
   },
   {
+    name: "flow",
+    summary: "jobs that wait for each other: add, show, seal, cancel",
+    load: async () => (await import("./flow.ts")).flowCommand,
+  },
+  {
     name: "gate",
     summary: "limits: list, show, set, delete, cooldown, clear",
     load: async () => (await import("./gate.ts")).gateCommand,
+  },
+  {
+    name: "schedule",
+    summary: "schedules: list, show, set, pause, resume, run, backfill, delete",
+    load: async () => (await import("./schedule.ts")).scheduleCommand,
+  },
+  {
+    name: "signal",
+    summary: "send a value to a job whose step waits for it",
+    load: async () => (await import("./signal.ts")).signalCommand,
   },
   {
     name: "redrive",
@@ -54,9 +74,24 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./top.ts")).topCommand,
   },
   {
+    name: "events",
+    summary: "what happens, as it happens",
+    load: async () => (await import("./events.ts")).eventsCommand,
+  },
+  {
     name: "cluster",
     summary: "nodes, partitions and their owners; drain a node",
     load: async () => (await import("./cluster.ts")).clusterCommand,
+  },
+  {
+    name: "postgres",
+    summary: "jobs added in PostgreSQL transactions: install, status, retry",
+    load: async () => (await import("./postgres.ts")).postgresCommand,
+  },
+  {
+    name: "import",
+    summary: "move waiting and delayed jobs here from pg-boss or Graphile Worker",
+    load: async () => (await import("./import.ts")).importCommand,
   },
   {
     name: "bench",
@@ -79,6 +114,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./config.ts")).configCommand,
   },
   ...APP_ENTRIES,
+  {
+    name: "mcp",
+    summary: "the calls of a server as tools for an AI assistant (MCP)",
+    load: async () => (await import("./mcp.ts")).mcpCommand,
+  },
   {
     name: "completion",
     summary: "completions for bash, zsh or fish",

@@ -1,5 +1,5 @@
 import type { Broker, JobInfo, Outcome } from "@sluice/protocol";
-import { SluiceError } from "@sluice/protocol";
+import { SluiceError, walkPages } from "@sluice/protocol";
 import { carried } from "../carried.ts";
 import { type Call, type Command, EXIT, Misuse, tell, wordsOf } from "../command.ts";
 import { duration, facts, key, printable, table, time } from "../show.ts";
@@ -8,13 +8,14 @@ import { connected, TARGET, TARGET_USAGE } from "../target.ts";
 /** What the time of a job means in its state. */
 const AT: Readonly<Record<string, string>> = { delayed: "due", running: "leased until" };
 
-const VERBS = ["show", "history", "cancel", "retry"];
+const VERBS = ["show", "history", "steps", "cancel", "retry"];
 
 export const jobCommand: Command = {
   name: "job",
   verbs: VERBS,
   usage: `sluice job show ID       all that is known of it
 sluice job history ID    its life, step by step
+sluice job steps ID      the steps of its handler, with their results
 sluice job cancel ID     aborts its handler if it runs
 sluice job retry ID      runs it again while it is kept, or a delayed one at once;
                          returns a dead letter to the queue it came from
@@ -47,6 +48,8 @@ async function act(call: Call, broker: Broker): Promise<number> {
   switch (verb) {
     case "history":
       return history(call, broker, id);
+    case "steps":
+      return steps(call, broker, id);
     case "cancel": {
       const isCancelled = only(await broker.cancel([id]));
       return tell(call, { id, cancelled: isCancelled }, () =>
@@ -76,6 +79,19 @@ async function history(call: Call, broker: Broker, id: string): Promise<number> 
   return tell(call, steps, () => table(["at", "after", "what", ""], rows));
 }
 
+async function steps(call: Call, broker: Broker, id: string): Promise<number> {
+  const items = await Array.fromAsync(walkPages((from) => broker.steps(id, from)));
+  const rows = items.map((step) => {
+    const occurrence = step.occurrence === 0 ? "" : ` #${step.occurrence + 1}`;
+    const value = step.value === undefined ? "" : JSON.stringify(step.value);
+    const what = step.isDone ? value : `failed ${step.failures}: ${step.error}`;
+    return [time(step.at), step.kind, `${step.name}${occurrence}`, printable(what)];
+  });
+  return tell(call, items, () =>
+    rows.length === 0 ? "no steps" : table(["at", "kind", "step", ""], rows),
+  );
+}
+
 function show({ isJson, output }: Call, info: JobInfo): number {
   if (isJson) {
     output.out(JSON.stringify(carried(info)));
@@ -96,6 +112,7 @@ function show({ isJson, output }: Call, info: JobInfo): number {
     ["added", time(info.addedAt)],
     [AT[info.state] ?? "ended", info.at === undefined ? undefined : time(info.at)],
     ["worker", info.worker],
+    ["steps", info.steps === undefined ? undefined : String(info.steps)],
     ["progress", info.progress === undefined ? undefined : JSON.stringify(info.progress)],
     ["error", info.error],
     ["headers", headers.join(", ") || undefined],

@@ -1,9 +1,17 @@
 import { stat } from "node:fs/promises";
-import { describeTorn, FileLog, type Log, type TornTail, warnOfTorn } from "@sluice/log";
+import {
+  type Copied,
+  checkEmpty,
+  copyBatches,
+  describeTorn,
+  FileLog,
+  type Log,
+  type TornTail,
+  warnOfTorn,
+} from "@sluice/log";
 import { needs, SluiceError } from "@sluice/protocol";
 import { withBar } from "../bar.ts";
 import { type Call, Misuse, tell, wholeOf } from "../command.ts";
-import { COPY_BYTES_MAX } from "../limits.ts";
 import {
   NATS_PACKAGES,
   type NatsAddress,
@@ -19,16 +27,7 @@ interface Opened {
   close(): Promise<void>;
 }
 
-interface Copied {
-  batches: number;
-  factsBytes: number;
-}
-
-/**
- * Batches are copied as they are. Facts name each other by ids of jobs, queues and operations;
- * their places in a log are learnt again at each replay, so that other positions mean nothing to
- * them.
- */
+/** Copies all that is kept to a log that holds nothing yet. */
 export async function copyLog(call: Call, from: string, to: string): Promise<number> {
   const files = natsFiles(call);
   const onTorn = (torn: TornTail): void => {
@@ -38,9 +37,9 @@ export async function copyLog(call: Call, from: string, to: string): Promise<num
   try {
     const target = await openTarget(to, files, wholeOf(call, "replicas", 1));
     try {
-      await checkEmpty(to, target.log);
+      await checkEmpty(shown(to), target.log);
       const copied = await withBar(call.output, "copying", (onProgress) =>
-        copyBatches(source.log, target.log, call.stop, onProgress),
+        copyBatches(source.log, target.log, { stop: call.stop, onProgress }),
       );
       return tell(call, copied, () => describe(from, to, copied));
     } finally {
@@ -51,33 +50,70 @@ export async function copyLog(call: Call, from: string, to: string): Promise<num
   }
 }
 
-async function copyBatches(
-  from: Log,
-  to: Log,
-  stop: AbortSignal,
-  onProgress: (doneBytes: number, totalBytes: number) => void,
-): Promise<Copied> {
-  const totalBytes = from.sizeBytes;
-  const copied: Copied = { batches: 0, factsBytes: 0 };
-  let waiting: Promise<unknown>[] = [];
-  let waitingBytes = 0;
-  for await (const { facts } of from.replay()) {
-    if (stop.aborted) throw new SluiceError("ABORTED", "the copy is not complete: delete it");
-    const appended = to.append(facts);
-    // Told when all of them are waited for.
-    appended.catch(() => {});
-    waiting.push(appended);
-    waitingBytes += facts.length;
-    copied.batches++;
-    copied.factsBytes += facts.length;
-    onProgress(copied.factsBytes, totalBytes);
-    if (waitingBytes < COPY_BYTES_MAX) continue;
-    await Promise.all(waiting);
-    waiting = [];
-    waitingBytes = 0;
+/** Copies what a stream holds now to a directory, and lets its owner work on. */
+export async function exportLog(call: Call, from: string, to: string): Promise<number> {
+  const source = await readStream(from, natsFiles(call));
+  try {
+    const target = await openDirectory(to);
+    try {
+      await checkEmpty(shown(to), target.log);
+      const copied = await withBar(call.output, "exporting", (onProgress) =>
+        copyBatches(source, target.log, { stop: call.stop, onProgress }),
+      );
+      return tell(call, copied, () => describe(from, to, copied));
+    } finally {
+      await target.close();
+    }
+  } finally {
+    await source.close();
   }
-  await Promise.all(waiting);
-  return copied;
+}
+
+/** Reads all that a stream holds now, and checks it as a node does that opens it. */
+export async function checkStream(call: Call, address: string): Promise<number> {
+  const source = await readStream(address, natsFiles(call));
+  const found: Copied = { batches: 0, factsBytes: 0 };
+  try {
+    for await (const { facts } of source.replay()) {
+      found.batches++;
+      found.factsBytes += facts.length;
+    }
+  } finally {
+    await source.close();
+  }
+  const { batches, factsBytes } = found;
+  return tell(call, found, () => {
+    const held = `${batches} batches, ${factsBytes} bytes of facts`;
+    return `${shown(address)}: ${held}\nno damage`;
+  });
+}
+
+/** A log whose owner keeps it: all that is there now can be read. */
+type ReadLog = Pick<Log, "replay" | "sizeBytes" | "close">;
+
+async function readStream(text: string, files: NatsFiles): Promise<ReadLog> {
+  const address = parseStream(text);
+  const access = natsAccess(address, files);
+  const { connectNats, NatsLog } = await needs(
+    "a log on NATS",
+    NATS_PACKAGES,
+    () => import("@sluice/log/nats"),
+  );
+  const connection = await connectNats(address.servers, access);
+  try {
+    const log = await NatsLog.read({ connection, stream: address.stream });
+    return {
+      sizeBytes: log.sizeBytes,
+      replay: () => log.replay(),
+      close: async () => {
+        await log.close();
+        await connection.close();
+      },
+    };
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
 }
 
 /** What is copied must be there: opening would make it. */
@@ -134,17 +170,11 @@ async function openStream(
   }
 }
 
-async function checkEmpty(address: string, log: Log): Promise<void> {
-  for await (const _ of log.replay()) {
-    throw new SluiceError("CONFLICT", `${shown(address)} is not empty: nothing was copied`);
-  }
-}
-
-function isStream(address: string): boolean {
+export function isStream(address: string): boolean {
   return /^(nats|tls):\/\//.test(address);
 }
 
-function parseStream(text: string): NatsAddress & { readonly stream: string } {
+export function parseStream(text: string): NatsAddress & { readonly stream: string } {
   const address = parseNatsAddress(text);
   const { stream } = address ?? {};
   if (address !== undefined && stream !== undefined) return { ...address, stream };

@@ -34,7 +34,7 @@ test("a whole log has no damage", async () => {
   assert.match(text, /10 batches, 1,000 bytes of facts\nno damage$/);
 });
 
-test("a damaged log is told with file and offset, and only a repair changes it", async () => {
+test("reports a damaged log with file and offset, and only a repair changes it", async () => {
   const dir = await log("damaged");
   await damage(dir);
   const before = await readdir(dir);

@@ -1,34 +1,46 @@
 import { checkLog, type Damage, type LogReport, type RepairReport, repairLog } from "@sluice/log";
 import { withBar } from "../bar.ts";
-import { type Call, type Command, EXIT, Misuse, type Options, wordsOf } from "../command.ts";
-import { NATS_FLAGS } from "../nats-address.ts";
+import { type Call, type Command, EXIT, Misuse, wordsOf } from "../command.ts";
+import { NATS_OPTIONS, NATS_USAGE } from "../nats-address.ts";
 import { counted } from "../show.ts";
-import { copyLog } from "./log-copy.ts";
+import { checkStream, copyLog, exportLog, isStream } from "./log-copy.ts";
+import { resetLog } from "./log-reset.ts";
 
-const NATS_OPTIONS: Options = Object.fromEntries(
-  Object.keys(NATS_FLAGS).map((flag) => [flag, { type: "string" }]),
-);
-const NATS_USAGE = Object.entries(NATS_FLAGS)
-  .map(([flag, text]) => `${`  --${flag} FILE`.padEnd(25)}${text}`)
-  .join("\n");
-const VERBS = ["check", "repair", "copy"];
+const VERBS = ["check", "repair", "copy", "export", "reset"];
 
 export const logCommand: Command = {
   name: "log",
   verbs: VERBS,
-  usage: `sluice log check DIR     reads it and tells what is wrong with it
+  usage: `sluice log check DIR     reads it and tells what is wrong with it; or a stream of NATS, whose
+                         owner is not disturbed
+sluice log export STREAM DIR  copies what a stream holds now to a new directory, online
 sluice log repair DIR    makes a damaged log one that opens; the originals are kept beside it
+sluice log reset STREAM  makes a damaged partition of a cluster one that opens, with what was written
+                         before the damage; all that can be read is kept
+  --aside DIR            where that is kept: a new directory
+  --before SEQUENCE      leaves out what is from this sequence on, damaged or not
 sluice log copy FROM TO  copies all that is kept to a log that holds nothing yet; each is a
                          directory or nats://[USER:PASSWORD@]HOST:PORT[,HOST:PORT...]/STREAM.
                          A broker that has the stream open is shut out.
   --replicas N           copies of the new stream: 3 in a cluster of NATS servers, else 1
 ${NATS_USAGE}`,
-  options: { replicas: { type: "string" }, ...NATS_OPTIONS },
+  options: {
+    replicas: { type: "string" },
+    aside: { type: "string" },
+    before: { type: "string" },
+    "allow-untested-nats": { type: "boolean" },
+    ...NATS_OPTIONS,
+  },
   run: (call) => {
     const [verb, ...rest] = call.words;
     if (verb === "copy") return copyLog(call, ...wordsOf(rest, "FROM", "TO"));
-    if (verb !== "check" && verb !== "repair") throw new Misuse("check, repair or copy is needed");
+    if (verb === "export") return exportLog(call, ...wordsOf(rest, "STREAM", "DIR"));
+    if (verb === "reset") return resetLog(call, ...wordsOf(rest, "STREAM"));
+    if (verb !== "check" && verb !== "repair") {
+      throw new Misuse(`one of ${VERBS.join(", ")} is needed`);
+    }
     const [dir] = wordsOf(rest, "DIR");
+    if (verb === "check" && isStream(dir)) return checkStream(call, dir);
     return verb === "check" ? check(call, dir) : repair(call, dir);
   },
 };

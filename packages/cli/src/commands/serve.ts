@@ -1,7 +1,7 @@
-import { needs } from "@sluice/protocol";
+import { type Broker, needs } from "@sluice/protocol";
+import type { OutboxRelay } from "sluice/postgres";
 import { type Call, type Command, EXIT, wordsOf } from "../command.ts";
-import { NATS_PACKAGES } from "../nats-address.ts";
-import { type Demo, feed } from "../serve/demo.ts";
+import type { Demo } from "../demo/demo.ts";
 import type { Served } from "../serve/server.ts";
 import { SERVE_OPTIONS, SERVE_USAGE, serveSettings } from "../serve/settings.ts";
 import { DEFAULT_URL } from "../target.ts";
@@ -11,28 +11,30 @@ export const serveCommand: Command = {
   usage: `sluice serve             a broker on http://127.0.0.1:7070 with its data in ./data
 
 ${SERVE_USAGE}
-  --demo                 feed it: a noisy tenant, a quiet one, two throttled providers`,
+  --demo                 feed it: five queues with a noisy tenant, failures, a schedule and flows`,
   options: { ...SERVE_OPTIONS, demo: { type: "boolean" } },
   run: async (call) => {
     wordsOf(call.words);
     const settings = serveSettings(call);
     const server = () => import("../serve/server.ts");
     const { startServer } = await needs("sluice serve", ["@sluice/server"], server);
-    if (settings.cluster === undefined) return run(call, await startServer(settings));
+    const { postgres } = settings;
+    if (settings.cluster === undefined) return run(call, await startServer(settings), postgres);
     const cluster = () => import("../serve/cluster.ts");
-    const { startNode } = await needs("sluice serve --cluster", NATS_PACKAGES, cluster);
+    const { startNode } = await needs("sluice serve --cluster", ["@sluice/server"], cluster);
     const say = (remark: string): void => void call.output.progress.write(remark);
-    return run(call, await startNode(settings, { stop: call.stop, say }));
+    return run(call, await startNode(settings, { stop: call.stop, say }), postgres);
   },
 };
 
-async function run(call: Call, served: Served): Promise<number> {
+async function run(call: Call, served: Served, postgres: string | undefined): Promise<number> {
   const { out, progress } = call.output;
   const stopped = new Promise<undefined>((resolve) => {
     call.stop.addEventListener("abort", () => resolve(undefined), { once: true });
     if (call.stop.aborted) resolve(undefined);
   });
   let demo: Demo | undefined;
+  let relay: OutboxRelay | undefined;
   try {
     const broker = await Promise.race([served.broker, stopped]);
     if (broker === undefined) return EXIT.well;
@@ -41,16 +43,35 @@ async function run(call: Call, served: Served): Promise<number> {
     if (call.stop.aborted) return EXIT.well;
     const shown = JSON.stringify({ address, dir, key, durability });
     out(call.isJson ? shown : greet(served, key, call.env));
-    demo = call.values.demo === true ? await feed(broker) : undefined;
+    demo = call.values.demo === true ? await startDemo(broker) : undefined;
     if (demo !== undefined && !call.isJson) out(`\n${demo.text}`);
+    relay = postgres === undefined ? undefined : await startRelay(call, broker, postgres);
     const error = await Promise.race([stopped, served.failed]);
     if (error === undefined) return EXIT.well;
     progress.write(`${error.message}: nothing more is confirmed, so the server stops\n`);
     return EXIT.wrong;
   } finally {
+    await relay?.close();
     await demo?.[Symbol.asyncDispose]();
     await served.close();
   }
+}
+
+/** Loaded when it is asked for: a server that works needs none of it. */
+async function startDemo(broker: Broker): Promise<Demo> {
+  const { feed } = await import("../demo/demo.ts");
+  return feed(broker);
+}
+
+/** Moves the outbox of a database to this broker, as long as the server runs. */
+async function startRelay(call: Call, broker: Broker, url: string): Promise<OutboxRelay> {
+  const load = async () => {
+    await import("pg");
+    return import("sluice/postgres");
+  };
+  const { OutboxRelay } = await needs("sluice serve --postgres", ["pg"], load);
+  const onTrouble = (reason: string): void => void call.output.progress.write(`${reason}\n`);
+  return new OutboxRelay({ url, broker, onTrouble });
 }
 
 function greet(
@@ -77,7 +98,7 @@ ${settings}  ${sluice} add mail '{"to":"a@b.c"}' --lane acme --create
   ${sluice} top${shown}`;
 }
 
-/** What commands in another terminal must be told to find this server. */
+/** What commands in another terminal need to find this server. */
 function settingsFor(address: string, key: string | undefined, env: Call["env"]): string {
   const lines: string[] = [];
   if (address !== DEFAULT_URL && address !== env.SLUICE_URL) lines.push(`SLUICE_URL=${address}`);

@@ -8,7 +8,7 @@ const NODES = ["a", "b", "c"];
 const MINUTES = 60_000;
 
 // One cluster has all its bad days one after the other, each under load and with a history of its
-// own. `during` ends when the day is over; then the load goes on until all is worked off.
+// own. `during` ends when the day is over; then the load continues until all jobs are done.
 describe("bad days of a cluster", () => {
   let cluster: TestCluster;
   const ends: (() => unknown)[] = [];

@@ -1,10 +1,13 @@
-import { after, before, describe, test } from "node:test";
+import { after, before, describe, type TestContext, test } from "node:test";
 import { connectBroker } from "@sluice/client/remote";
 import { type Broker, toSluiceError } from "@sluice/protocol";
 import { brokerConformance, type Opened } from "@sluice/protocol/conformance";
 import { TestCluster } from "../testing/cluster.ts";
+import { PostgresCluster } from "../testing/postgres-cluster.ts";
 
-// Real time passes here, and the cluster is the same for all: so only what is told in a moment, and
+type AnyCluster = Pick<TestCluster, "urls">;
+
+// Real time passes here, and all cases share one cluster: so only cases that end in a moment, and
 // nothing that a deleted queue leaves behind. All the others run on a fake clock, over the same
 // router and the same ports.
 const SUBJECTS = [
@@ -20,11 +23,22 @@ const SLACK_MS = 350;
 const SETTLE_MS = 40;
 const CASE_MS_MAX = 60_000;
 
-describe("the port, at any node of a cluster", () => {
-  let cluster: TestCluster;
+const PLACES = [
+  ["on NATS", TestCluster],
+  ["in PostgreSQL", PostgresCluster],
+] as const;
+// The nodes are the same in both places, and 85 s are long: PostgreSQL's turn is in the soak.
+const places = process.env.CONFORMANCE === "all" ? PLACES : PLACES.slice(0, 1);
+
+for (const [place, kind] of places) {
+  describe(`the port, at any node of a cluster ${place}`, () => conforms(kind));
+}
+
+function conforms(kind: { start(t: Pick<TestContext, "after">): Promise<AnyCluster> }): void {
+  let cluster: AnyCluster;
   const ends: (() => unknown)[] = [];
   before(async () => {
-    cluster = await TestCluster.start({ after: (end) => void ends.push(end as () => unknown) });
+    cluster = await kind.start({ after: (end) => void ends.push(end as () => unknown) });
   });
   after(async () => {
     for (const end of ends) await end();
@@ -48,7 +62,7 @@ describe("the port, at any node of a cluster", () => {
     if (!ABOUT.test(sentence) || LEFT_OUT.test(sentence)) return undefined;
     return test(sentence, { timeout: CASE_MS_MAX }, run);
   });
-});
+}
 
 // As if it were new.
 async function clear(broker: Broker): Promise<void> {

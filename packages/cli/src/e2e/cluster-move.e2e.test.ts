@@ -55,7 +55,7 @@ async function checkWhole(sluice: Sluice, id: (inner: string) => string): Promis
   const [failed] = await take(broker, "mail", 1);
   assert.deepEqual([textOf(failed!), failed!.attempt], ["failed once", 1]);
   assert.match(failed!.id, new RegExp(`^${id("")}[a-z0-9]+$`));
-  // What is given back stands where it was, and no attempt is counted.
+  // A job that is given back keeps its place, and no attempt is counted.
   await broker.giveBack([failed!.lease]);
 }
 
@@ -71,19 +71,17 @@ test("a server's data moves to a cluster of one partition and back", async (t) =
   const twice = await runSluice(["log", "copy", dir, `nats://${hosts}/sluice-0`]);
   assert.match(twice.err, /\/sluice-0 is not empty: nothing was copied/);
 
-  const node = (name: string, ...more: string[]): string[] => [
+  const node = (name: string): string[] => [
     ...["--cluster", `nats://${hosts}`, "--keys", "--node", name],
-    ...more,
   ];
-  const many = await runSluice(["serve", "--port", "0", ...node("x", "--partitions", "12")]);
+  const create = ["cluster", "create", "--cluster", `nats://${hosts}`];
+  const many = await runSluice([...create, "--partitions", "12"]);
   assert.equal(many.code, 1);
   assert.match(many.err, /there is a log sluice-0 already, .* must have --partitions 1\n/);
 
-  const nodes = [
-    await spawnServe(t, node("a", "--partitions", "1")),
-    // Whoever says nothing gets what is there.
-    await spawnServe(t, node("b")),
-  ];
+  // Without a number it gets what is there.
+  assert.equal((await runSluice(create)).code, 0);
+  const nodes = [await spawnServe(t, node("a")), await spawnServe(t, node("b"))];
   for (const one of nodes) {
     assert.equal(one.key, undefined, "the keys are there, so none is made");
     await checkWhole(await one.connect(key), (inner) => `0-${inner}`);

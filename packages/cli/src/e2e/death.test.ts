@@ -23,7 +23,7 @@ async function dieHolding(t: TestContext, address: string, queue: string): Promi
   return String(line).trim();
 }
 
-/** Keeps another queue of the server busy until it is told to end; answers how many it did. */
+/** Loads another queue of the server until the result is called, which answers the jobs done. */
 function load(broker: Broker): () => Promise<number> {
   let isOver = false;
   let done = 0;

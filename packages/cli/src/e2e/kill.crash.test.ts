@@ -12,7 +12,7 @@ const ADDERS = 20;
 /** Answers after which the server is killed: in the middle of the others. */
 const ANSWERS_PER_LIFE = 300;
 
-test("a server that is killed goes on where it was: leases, levels, delays, order", async (t) => {
+test("a killed server continues where it stopped: leases, levels, delays, order", async (t) => {
   const dir = newDir();
   const first = await spawnServe(t, [], dir);
   const { broker } = await first.connect();
@@ -38,7 +38,7 @@ test("a server that is killed goes on where it was: leases, levels, delays, orde
   const begun = await take(broker, "flow", FLOW / 2);
   await broker.ack(begun.map(({ lease }) => ({ lease })));
 
-  // In the middle: these are on their way and nobody knows what becomes of them.
+  // In the middle: these are in flight, and their outcome is unknown.
   const unanswered = broker
     .add("flow", [job("unanswered", { fairnessKey: "one" })])
     .catch(() => undefined);

@@ -70,7 +70,7 @@ test("attempts rise, delays hold, and what fails for good can be put back", asyn
   assert.deepEqual(back.map(textOf).sort(), ["a", "b", "c"]);
 });
 
-test("waiting consumers are told at once, full ones stop nobody, none share a job", async (t) => {
+test("waiting consumers get jobs at once, full ones block none, none share a job", async (t) => {
   const server = await spawnServe(t, ["--durability", "os"]);
   const producer = (await server.connect()).broker;
   await producer.setQueue("q", {});

@@ -77,3 +77,28 @@ test("a log moves to a cluster of NATS servers and back, with every job", async 
     await servers.stop();
   }
 });
+
+test("a stream is checked and exported while its owner writes to it", async () => {
+  const servers = await NatsServers.start();
+  const connection = await connectNats(servers.urls);
+  const stream = `nats://${new URL(servers.urls[0]!).host}/online`;
+  const log = await NatsLog.open({ connection, stream: "online" });
+  const broker = await openBroker({ log });
+  await broker.setQueue("kept", {});
+  const payload = new TextEncoder().encode("x");
+  await broker.add("kept", [{ payload }, { payload }]);
+  const checked = await command(["log", "check", stream]);
+  assert.equal(checked.code, 0, checked.text);
+  assert.match(checked.text, /no damage/);
+  const dir = join(root, "exported");
+  const exported = await command(["log", "export", stream, dir]);
+  assert.equal(exported.code, 0, exported.text);
+  // Its owner was not shut out.
+  const [added] = await broker.add("kept", [{ payload }]);
+  assert.ok(added?.ok);
+  await broker.close();
+  await connection.close();
+  await servers.stop();
+  await using copy = await Sluice.open({ dir });
+  assert.equal((await (await copy.queue("kept")).stats()).waiting, 2);
+});

@@ -26,7 +26,7 @@ const ATTACKS = {
   prototype: 'msg.headers.__proto__ = { polluted = "yes" } return msg.headers.__proto__.x.y',
 };
 
-test("a script says what a job is told, field by field, and what failures become", async (t) => {
+test("a script sets each field of a job, and decides what failures become", async (t) => {
   const server = await spawnServe(t, ["--durability", "os"]);
   const { broker } = await server.connect();
   assert.equal((await call(server.address, "PUT /v1/config/priority", { value: "1" })).status, 204);
@@ -55,7 +55,7 @@ test("a script says what a job is told, field by field, and what failures become
   await assert.rejects(broker.queue("broken"), { code: "QUEUE_NOT_FOUND" });
 });
 
-test("a script that attacks harms nobody: its jobs go on, and the server answers", async (t) => {
+test("a hostile script does no harm: its jobs continue, and the server answers", async (t) => {
   const server = await spawnServe(t, ["--durability", "os"]);
   const { broker } = await server.connect();
   const failures = new Set<string>();

@@ -2,10 +2,11 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { nkeys } from "@nats-io/transport-node";
 import { NatsServers } from "@sluice/log/testing";
 import { Certificates } from "@sluice/server/testing";
 import { addAll, job, take, textOf } from "../testing/jobs.ts";
-import { newDir, runSluice, spawnServe, start } from "../testing/spawn-serve.ts";
+import { createCluster, newDir, runSluice, spawnServe, start } from "../testing/spawn-serve.ts";
 
 const EXIT_WRONG = 1;
 const EXIT_USAGE = 2;
@@ -28,7 +29,7 @@ function file(name: string, text: string): string {
 }
 
 /**
- * A node and a copy are refused the same way, and nobody is told the password. At once: a command
+ * A node and a copy are refused the same way, and the password is never shown. At once: a command
  * that waits as long as NATS may take to start is killed before that, and has no exit code.
  */
 async function checkRefused(
@@ -67,7 +68,8 @@ test("NATS that asks for TLS and a password gets both, and trusts in turn", asyn
   const words = ["--nats-ca", ca, ...shown];
   const place = `tls://ann:s%2Fsecret@${at}`;
 
-  const node = await spawnServe(t, ["--cluster", place, "--partitions", "1", ...words]);
+  await createCluster(place, "--partitions", "1", ...words);
+  const node = await spawnServe(t, ["--cluster", place, ...words]);
   const { broker } = await node.connect();
   await broker.setQueue("q", {});
   await addAll(broker, "q", [job("x")]);
@@ -83,14 +85,15 @@ test("NATS that asks for TLS and a password gets both, and trusts in turn", asyn
 
   await checkRefused(`tls://ann:secret@${at}`, words, /refuses the login: .*Authorization/);
   await checkRefused(place, ["--nats-ca", other, ...shown], /^no TLS with tls:.*certificate/);
-  await checkRefused(place, ["--nats-ca", ca], /it asks for a certificate, and none is shown/);
+  await checkRefused(place, ["--nats-ca", ca], /it requires a client certificate/);
   await checkRefused(place, ["--nats-ca", "/no/such"], /^nats-ca: /, EXIT_USAGE);
   const half = ["--nats-cert", ca];
-  await checkRefused(place, half, /nats-cert and nats-key belong together/, EXIT_USAGE);
+  await checkRefused(place, half, /--nats-cert and --nats-key must be given together/, EXIT_USAGE);
 });
 
 test("a token is a login, and tls:// says nothing to a server without TLS", async (t) => {
   const { at } = await startNats(t, 'authorization { token: "t0ken-secret" }');
+  await createCluster(`nats://t0ken-secret@${at}`);
   const node = await spawnServe(t, ["--cluster", `nats://t0ken-secret@${at}`]);
   await (await node.connect()).broker.setQueue("q", {});
   assert.equal(await node.end("SIGTERM"), 0);
@@ -111,17 +114,33 @@ test("no JetStream and no permission are said at once; few permissions will do",
        BARE { users: [{ user: bare, password: secret }] }
        FULL { jetstream: enabled, users: [
          { user: mute, password: secret, permissions: { publish: "none" } }
+         { user: nolog, password: secret, permissions: { publish: { deny: "sluice.log.>" } } }
+         { user: nobeat, password: secret, permissions: { subscribe: { deny: "sluice.beat.>" } } }
+         { user: noentry, password: secret, permissions: { publish: { deny: "$KV.>" } } }
          { user: node, password: secret, permissions: {
-           publish: ["$JS.API.>", "$JS.FC.>", "$KV.sluice.>", "sluice.log.>"]
-           subscribe: "_INBOX.>"
+           publish: ["$JS.API.>", "$JS.FC.>", "$KV.sluice.>", "sluice.log.>", "sluice.beat.>"]
+           subscribe: ["_INBOX.>", "sluice.beat.>"]
          } }
        ] }
      }`,
   );
+  for (const [user, what] of [
+    ["nolog", "publish to sluice.log.sluice-check"],
+    ["nobeat", "subscribe to sluice.beat.sluice"],
+    ["noentry", "publish to $KV.sluice.check"],
+  ]) {
+    const words = ["serve", "--port", "0", "--cluster", `nats://${user}:secret@${at}`];
+    const { code, err } = await runSluice(words);
+    assert.equal(code, EXIT_WRONG, err);
+    const said = err.replace(/^\{.*\n/gm, "");
+    assert.match(said, /^nats:[^\n]* does not permit this login to [^\n]*\n$/);
+    assert.ok(said.includes(what!), said);
+  }
   await checkRefused(`nats://bare:secret@${at}`, [], /JetStream|jetstream/);
   await checkRefused(`nats://mute:secret@${at}`, [], /[Pp]ermission/);
-  const words = ["--cluster", `nats://node:secret@${at}`, "--partitions", "2"];
-  const node = await spawnServe(t, words);
+  const place = `nats://node:secret@${at}`;
+  await createCluster(place, "--partitions", "2");
+  const node = await spawnServe(t, ["--cluster", place]);
   const { broker } = await node.connect();
   await broker.setQueue("q", {});
   await addAll(broker, "q", [job("x")]);
@@ -131,6 +150,7 @@ test("no JetStream and no permission are said at once; few permissions will do",
 
 test("NATS that starts later is waited for, and the password is not in what is said", async (t) => {
   const { nats, at } = await startNats(t, 'authorization { user: ann, password: "secret" }');
+  await createCluster(`nats://ann:secret@${at}`);
   await nats.kill(0);
   const words = ["serve", "--port", "0", "--cluster", `nats://ann:secret@${at}`];
   const child = start([...words, "--log-level", "silent"]);
@@ -151,4 +171,29 @@ test("NATS that starts later is waited for, and the password is not in what is s
   await nats.restart(0);
   assert.match(await up.promise, new RegExp(`data +nats://${at} \\(cluster sluice, node `));
   assert.doesNotMatch(`${out}${err}`, /secret/);
+});
+
+test("an NKEY is a login, and JetStream may be in a domain", async (t) => {
+  const pair = nkeys.createUser();
+  const { at } = await startNats(
+    t,
+    `authorization { users: [{ nkey: ${pair.getPublicKey()} }] }
+     jetstream { domain: hub, store_dir: "${newDir()}" }`,
+  );
+  const seed = file("nkey", `${new TextDecoder().decode(pair.getSeed())}\n`);
+  const words = ["--nats-nkey", seed, "--nats-domain", "hub"];
+  await createCluster(`nats://${at}`, "--partitions", "1", ...words);
+  const node = await spawnServe(t, ["--cluster", `nats://${at}`, ...words]);
+  await (await node.connect()).broker.setQueue("q", {});
+  const shown = await runSluice(["cluster"], { SLUICE_URL: node.address });
+  assert.match(shown.out, /n1/);
+  assert.equal(await node.end("SIGTERM"), 0);
+  const prefix = ["--nats-nkey", seed, "--nats-api-prefix", "$JS.hub.API"];
+  const again = await spawnServe(t, ["--cluster", `nats://${at}`, ...prefix]);
+  assert.equal((await (await again.connect()).broker.queue("q")).name, "q");
+  const other = ["--nats-nkey", seed, "--nats-domain", "spoke"];
+  await checkRefused(`nats://${at}`, other, /JetStream/i);
+  const wrong = ["--nats-nkey", import.meta.filename];
+  await checkRefused(`nats://${at}`, wrong, /^the NKEY seed for NATS cannot be read/, EXIT_USAGE);
+  await checkRefused(`nats://a:secret@${at}`, words, /use either .* not both/, EXIT_USAGE);
 });

@@ -4,7 +4,7 @@ import { newDir, runSluice, spawnServe } from "../testing/spawn-serve.ts";
 
 const NO_PEM = import.meta.filename;
 
-test("what keeps a server from starting is told in one line", async (t) => {
+test("reports in one line why a server cannot start", async (t) => {
   const dir = newDir();
   const { port } = await spawnServe(t, [], dir);
   const REFUSALS: readonly [words: string[], line: RegExp][] = [

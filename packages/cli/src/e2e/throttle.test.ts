@@ -23,7 +23,7 @@ const WAYS: Readonly<Record<string, (speed: Speed) => JobFields>> = {
   producer: (speed) => ({ gates: [`producer:${speed}`], headers: { speed } }),
 };
 
-test("consumers receive at the throttled rates, whoever assigns the keys", async (t) => {
+test("consumers receive at the throttled rates, whatever assigns the keys", async (t) => {
   const server = await spawnServe(t, ["--durability", "os"]);
   const { broker } = await server.connect();
   const consuming = await server.connect();

@@ -38,6 +38,7 @@ function sectionsOf(status: ClusterStatus) {
       value: `${served} of ${partitions.length}`,
       tone: tone(served, partitions),
     },
+    ...natsFacts(status),
     { label: "Longest lag", value: duration(Math.max(0, ...partitions.map((p) => p.lag))) },
   ];
   return [
@@ -45,12 +46,13 @@ function sectionsOf(status: ClusterStatus) {
     {
       kind: "table" as const,
       title: "Nodes",
-      columns: ["node", "address", "state", "partitions", "version", "started"],
+      columns: ["node", "address", "state", "partitions", "NATS server", "version", "started"],
       rows: nodes.map((node) => [
         node.id,
         node.address,
         stateOf(node),
         node.owned,
+        node.nats ?? "",
         node.version,
         time(node.startedAt),
       ]),
@@ -58,14 +60,16 @@ function sectionsOf(status: ClusterStatus) {
     {
       kind: "table" as const,
       title: "Partitions",
-      columns: ["partition", "owner", "state", "lag", "jobs", "going to"],
+      columns: ["partition", "owner", "state", "lag", "jobs", "stream leader", "going to", "error"],
       rows: partitions.map((one) => [
         one.partition,
         one.owner ?? "",
         one.state,
         duration(one.lag),
         one.jobs,
+        one.leader ?? "",
         one.next ?? "",
+        one.error ?? "",
       ]),
     },
     {
@@ -77,6 +81,14 @@ function sectionsOf(status: ClusterStatus) {
         .map((move) => [time(move.at), move.partition, move.from, move.to, howOf(move)]),
     },
   ];
+}
+
+function natsFacts({ nats }: ClusterStatus) {
+  if (nats === undefined) return [];
+  const { server, isConnected, since, error } = nats;
+  const away = `not connected since ${time(since)}${error === undefined ? "" : `: ${error}`}`;
+  const value = isConnected ? server : away;
+  return [{ label: "NATS", value, tone: isConnected ? ("good" as const) : ("warn" as const) }];
 }
 
 function tone(count: number, all: readonly unknown[]): "good" | "warn" {

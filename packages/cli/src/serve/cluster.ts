@@ -1,21 +1,27 @@
 /** The settings of `sluice serve --cluster`, as a node of a cluster takes them. */
-import { type ServeNodeOptions, serveNode, type Waiting } from "@sluice/cluster/nats";
-import { among, BROKER_OPTIONS, type ServerSettings, SluiceError, VERSION } from "@sluice/protocol";
-import { type NatsAddress, natsAccess, parseNatsAddress, withoutLogin } from "../nats-address.ts";
+import type { NodeServerOptions, ServedNode, Waiting } from "@sluice/cluster/node";
+import {
+  among,
+  BROKER_OPTIONS,
+  needs,
+  type ServerSettings,
+  SluiceError,
+  VERSION,
+} from "@sluice/protocol";
+import { NATS_PACKAGES } from "../nats-address.ts";
 import { readPem } from "../read-pem.ts";
+import { clusterEvents } from "./cluster-events.ts";
+import { clusterNats } from "./cluster-nats.ts";
 import { clusterPage } from "./cluster-page.ts";
+import { clusterDatabase } from "./cluster-postgres.ts";
 import { type Served, serverOptions, tlsOf } from "./server.ts";
 
 export async function startNode(settings: ServerSettings, waiting: Waiting): Promise<Served> {
   checkSettings(settings);
-  const address = addressOfNats(settings);
-  const { servers, shown } = address;
-  const served = await serveNode({
-    nats: { servers, shown, access: natsAccess(address, settings) },
+  const tell = clusterEvents((line) => process.stderr.write(line)).tell;
+  const options: NodeServerOptions & { readonly waiting: Waiting } = {
     name: settings.clusterName,
     node: settings.node,
-    partitions: settings.partitions,
-    replicas: settings.replicas,
     advertise: settings.advertise,
     version: VERSION,
     peerTls: peerTls(settings),
@@ -23,24 +29,34 @@ export async function startNode(settings: ServerSettings, waiting: Waiting): Pro
     server: serverOptions(settings),
     pages: (node) => [clusterPage(node)],
     waiting,
-    onError: (partition, { message }) => {
-      const about = partition === undefined ? "cluster" : `partition ${partition}`;
-      process.stderr.write(`${about}: ${message}\n`);
-    },
-  });
+    onError: tell,
+  };
+  const served = await serveNode(settings, options);
   return { ...served, dir: served.place, firstKey: served.server.firstKey };
 }
 
-function addressOfNats({ cluster = "" }: ServerSettings): NatsAddress {
-  const address = parseNatsAddress(cluster);
-  if (address !== undefined && address.stream === undefined) return address;
-  const got = JSON.stringify(withoutLogin(cluster));
-  const message = `cluster must be addresses of NATS such as nats://a,b,c, got ${got}`;
-  throw new SluiceError("INVALID", message, { field: "cluster" });
+/** Where the address says: only what is used there must be installed. */
+async function serveNode(
+  settings: ServerSettings,
+  options: NodeServerOptions & { readonly waiting: Waiting },
+): Promise<ServedNode> {
+  const url = clusterDatabase(settings);
+  if (url === undefined) {
+    const nats = () => import("@sluice/cluster/nats");
+    const loaded = await needs("sluice serve --cluster nats://", NATS_PACKAGES, nats);
+    return loaded.serveNode({ ...options, nats: clusterNats(settings) });
+  }
+  const postgres = async () => {
+    await import("pg");
+    return import("@sluice/cluster/postgres");
+  };
+  const loaded = await needs("sluice serve --cluster postgres://", ["pg"], postgres);
+  const onWarning = (text: string): void => void process.stderr.write(`${text}\n`);
+  return loaded.servePostgresNode({ ...options, url, onWarning });
 }
 
-/** Nodes show each other what they show their clients, and trust whom they are told to. */
-function peerTls(settings: ServerSettings): ServeNodeOptions["peerTls"] {
+/** Nodes show each other the certificate that clients see, and trust the configured CA. */
+function peerTls(settings: ServerSettings): NodeServerOptions["peerTls"] {
   const { ca: clientCa, cert, key } = tlsOf(settings) ?? {};
   const { peerCa } = settings;
   const ca = peerCa === undefined ? clientCa : readPem("peer-ca", peerCa);
@@ -50,6 +66,6 @@ function peerTls(settings: ServerSettings): ServeNodeOptions["peerTls"] {
 function checkSettings({ dir, durability }: ServerSettings): void {
   const alone = dir === undefined ? durability && "durability" : "dir";
   if (!alone) return;
-  const message = `${alone} is for a single server: a cluster keeps its jobs in NATS`;
+  const message = `${alone} is for a single server: a cluster keeps its jobs in NATS or PostgreSQL`;
   throw new SluiceError("INVALID", message, { field: alone });
 }

@@ -1,6 +1,6 @@
 /** A broker on its log, with HTTP and the stream before it: all that `sluice serve` runs. */
 import { openBroker } from "@sluice/broker";
-import { describeTorn, FileLog, type Log, MemoryLog, type TornTail } from "@sluice/log";
+import { describeTorn, type LogPlace, openLog } from "@sluice/log";
 import {
   among,
   BROKER_OPTIONS,
@@ -37,10 +37,13 @@ export interface Served {
 }
 
 export async function startServer(settings: ServerSettings): Promise<Served> {
-  const { dir = SERVER_OPTIONS.dir.default, durability = "fsync" } = settings;
+  const place = placeOf(settings);
   tlsOf(settings);
   const warnings: string[] = [];
-  const log = await openLog(dir, durability, (torn) => warnings.push(describeTorn(torn)));
+  const log = await openLog(place, {
+    onTorn: (torn) => warnings.push(describeTorn(torn)),
+    onWarning: (warning) => warnings.push(warning),
+  });
   const { promise: failed, resolve: onFailure } = Promise.withResolvers<SluiceError>();
   let progress = { doneBytes: 0, totalBytes: 0 };
   const broker = openBroker({
@@ -72,7 +75,7 @@ export async function startServer(settings: ServerSettings): Promise<Served> {
   const { address, firstKey } = running;
   return {
     address,
-    dir: durability === "memory" ? "memory" : dir,
+    dir: describePlace(place),
     broker,
     firstKey,
     failed,
@@ -80,17 +83,26 @@ export async function startServer(settings: ServerSettings): Promise<Served> {
   };
 }
 
-async function openLog(
-  dir: string,
-  durability: "fsync" | "os" | "memory",
-  onTorn: (torn: TornTail) => void,
-): Promise<Log> {
-  if (/^\w+:\/\//.test(dir)) {
-    const message = `dir must be a directory, got ${withoutLogin(dir)}: see --cluster for NATS`;
+/** Two places are a mistake, and so is an address where a directory belongs. */
+function placeOf({ dir, log, durability = "fsync" }: ServerSettings): LogPlace {
+  if (log !== undefined && dir !== undefined) {
+    throw new SluiceError("INVALID", "give either --log or --dir, not both");
+  }
+  if (dir !== undefined && /^\w+:\/\//.test(dir)) {
+    const shown = withoutLogin(dir);
+    const message = `dir must be a directory, got ${shown}: see --log for PostgreSQL, --cluster for NATS`;
     throw new SluiceError("INVALID", message, { field: "dir" });
   }
-  if (durability === "memory") return new MemoryLog();
-  return FileLog.open({ dir, durability, onTorn });
+  return {
+    durability,
+    log,
+    dir: log === undefined ? (dir ?? SERVER_OPTIONS.dir.default) : undefined,
+  };
+}
+
+function describePlace({ durability, log, dir }: LogPlace): string {
+  if (durability === "memory") return "memory";
+  return dir ?? withoutLogin(log!);
 }
 
 export function serverOptions(settings: ServerSettings): Omit<ServeOptions, "broker"> {
@@ -114,7 +126,7 @@ export function tlsOf(settings: ServerSettings): TlsOptions | undefined {
   const { tlsCert: cert, tlsKey: key, tlsCa: ca } = settings;
   if (cert === undefined && key === undefined && ca === undefined) return undefined;
   if (cert === undefined || key === undefined) {
-    throw new SluiceError("INVALID", "tls-cert and tls-key belong together");
+    throw new SluiceError("INVALID", "--tls-cert and --tls-key must be given together");
   }
   return {
     cert: readPem("tls-cert", cert),

@@ -65,7 +65,7 @@ for (const [what, values, env, yaml, said] of [
   ["a file", {}, {}, "port: []", /sluice.yaml: port must be an integer/],
   ["a range", { resume: "2h" }, {}, undefined, /^--resume must be .* of at most 3600000 ms/],
   ["a choice", { "log-level": "loud" }, {}, undefined, /^--log-level must be one of fatal, /],
-  ["an unknown name", {}, {}, "prot: 1", /prot is not known; known are dir, port/],
+  ["an unknown name", {}, {}, "prot: 1", /prot is not known; known are dir, log, postgres, port/],
   ["no YAML", {}, {}, "a: [", /is not YAML: .*line 1/],
   ["no names", {}, {}, "- 1", /must have names and values/],
 ] as const) {

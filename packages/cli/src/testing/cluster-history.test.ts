@@ -93,7 +93,7 @@ test("a history without a fault has none", () => {
     history.delivered(one);
     history.worked(one, one.at);
   }
-  // A lease that has run out, while whoever had the job still works.
+  // A lease that has run out while its holder still works on the job.
   history.delivered(delivery("1-a.3", { at: 10_000, until: 18_000 }));
   history.delivered(delivery("1-a.4", { at: 18_000, until: 26_000 }));
   history.over("1-a");

@@ -19,8 +19,11 @@ export interface Delivery {
 
 interface GateBook {
   readonly config: GateSettings;
-  running: number;
+  // Leases that workers have at the moment.
+  readonly running: Set<string>;
   most: number;
+  // Those of the moment at which they were most.
+  mostLeases: readonly string[];
   readonly dispatches: Map<string, Dispatch>;
 }
 
@@ -34,10 +37,12 @@ export class ClusterHistory extends JobHistory {
   // Jobs that a worker holds.
   readonly #held = new Map<string, Delivery>();
   readonly #gates = new Map<string, GateBook>();
+  readonly #acks = new Map<string, string>();
   refused = 0;
 
   rule(gate: string, config: GateSettings): void {
-    this.#gates.set(gate, { config, running: 0, most: 0, dispatches: new Map() });
+    const book = { running: new Set<string>(), most: 0, mostLeases: [], dispatches: new Map() };
+    this.#gates.set(gate, { config, ...book });
   }
 
   get confirmed(): number {
@@ -66,11 +71,15 @@ export class ClusterHistory extends JobHistory {
     }
     this.#held.set(id, delivery);
     this.leased(name, id, lease);
+    this.#acks.set(lease, "unanswered");
     const book = gate === undefined ? undefined : this.#gates.get(gate);
     if (book === undefined) return;
     const endedAt = Number.POSITIVE_INFINITY;
     book.dispatches.set(lease, { at, cost: 1, tier: 0, endedAt });
-    book.most = Math.max(book.most, ++book.running);
+    book.running.add(lease);
+    if (book.running.size <= book.most) return;
+    book.most = book.running.size;
+    book.mostLeases = [...book.running];
   }
 
   // The worker is done, before its ack is sent.
@@ -78,9 +87,23 @@ export class ClusterHistory extends JobHistory {
     if (this.#held.get(id)?.lease === lease) this.#held.delete(id);
     const book = gate === undefined ? undefined : this.#gates.get(gate);
     if (book === undefined) return;
-    book.running--;
+    book.running.delete(lease);
     const dispatch = book.dispatches.get(lease);
     if (dispatch !== undefined) dispatch.endedAt = at;
+  }
+
+  // What an ack was answered: a lease that was over had been delivered late.
+  acked(lease: string, answer: string): void {
+    this.#acks.set(lease, answer);
+  }
+
+  #acksOf(leases: readonly string[]): string {
+    return leases.map((lease) => `${lease} ${this.#acks.get(lease)}`).join(", ");
+  }
+
+  // How often a job was delivered, and what became of each delivery.
+  deliveriesOf(id: string): string {
+    return this.#acksOf([...this.#acks.keys()].filter((lease) => lease.startsWith(`${id}.`)));
   }
 
   // Confirmed, and not known to be finished.
@@ -89,9 +112,10 @@ export class ClusterHistory extends JobHistory {
   }
 
   judge(): void {
-    for (const [gate, { config, dispatches }] of this.#gates) {
+    for (const [gate, { config, dispatches, mostLeases }] of this.#gates) {
       for (const { part, text } of excesses(asTheyArrive(config), [...dispatches.values()])) {
-        this.fail(`${gate}: ${part}: ${text}`);
+        const which = part === "concurrency" ? ` (${this.#acksOf(mostLeases)})` : "";
+        this.fail(`${gate}: ${part}: ${text}${which}`);
       }
     }
     for (const id of this.open) this.fail(`${this.nameOf(id)} (${id}) was lost`);

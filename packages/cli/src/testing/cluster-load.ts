@@ -9,7 +9,6 @@ import { connectCluster } from "@sluice/cluster/client";
 import { type Broker, type LeasedJob, type NewJob, toSluiceError } from "@sluice/protocol";
 import type { Queue, Sluice } from "sluice";
 import { call } from "./call.ts";
-import type { TestCluster } from "./cluster.ts";
 import { ClusterHistory, type Delivery } from "./cluster-history.ts";
 
 // Two queues for each gate, which are in different partitions of six, and both have more jobs than
@@ -48,13 +47,22 @@ const PAUSE_MS = 60;
 const GATED_PAUSE_MS = 90;
 const BACKLOG = 80;
 const HTTP_PAUSE_MS = 100;
+const OPEN_MAX = 1_000;
 const SETTLE_MS = 90_000;
 const LOOK_MS = 100;
 
+/** What is put under load. */
+export interface LoadedCluster {
+  readonly urls: readonly string[];
+  connect(urls?: string | readonly string[]): Promise<Sluice>;
+}
+
 export class ClusterLoad {
   readonly history = new ClusterHistory();
-  readonly #cluster: TestCluster;
-  readonly #broker: Broker;
+  readonly #cluster: LoadedCluster;
+  readonly #lateMs: number;
+  /** Of a client that knows all nodes. */
+  readonly broker: Broker;
   #adding: Promise<unknown> = Promise.resolve();
   #isOver = true;
   #isDone = false;
@@ -62,14 +70,21 @@ export class ClusterLoad {
   longestMs = 0;
   readonly errors: string[] = [];
 
-  private constructor(cluster: TestCluster, broker: Broker) {
+  private constructor(cluster: LoadedCluster, broker: Broker, lateMs: number) {
+    this.#lateMs = lateMs;
     this.#cluster = cluster;
-    this.#broker = broker;
+    this.broker = broker;
   }
 
-  static async start(t: TestContext, cluster: TestCluster): Promise<ClusterLoad> {
+  // `lateMs`: how late a delivery to a consumer may be. Where packets vanish and come later it is
+  // not known, and only polls say until when a lease lives at least.
+  static async start(
+    t: Pick<TestContext, "after">,
+    cluster: LoadedCluster,
+    { lateMs = LATE_MS } = {},
+  ): Promise<ClusterLoad> {
     const broker = await connectCluster(cluster.urls);
-    const load = new ClusterLoad(cluster, broker);
+    const load = new ClusterLoad(cluster, broker, lateMs);
     t.after(() => {
       load.#isDone = true;
       return broker.close();
@@ -87,11 +102,11 @@ export class ClusterLoad {
 
   async #prepare(): Promise<void> {
     const { two, paced } = GATES;
-    await this.#broker.setGate("two", two);
-    await this.#broker.setGate("paced", paced);
+    await this.broker.setGate("two", two);
+    await this.broker.setGate("paced", paced);
     this.history.rule("two", two);
     this.history.rule("paced", paced);
-    for (const queue of Object.keys(GATE_OF)) await this.#broker.setQueue(queue, QUEUE);
+    for (const queue of Object.keys(GATE_OF)) await this.broker.setQueue(queue, QUEUE);
   }
 
   // What waits at a gate shows whether it lets through too much.
@@ -101,20 +116,25 @@ export class ClusterLoad {
     const names = Array.from({ length: BACKLOG }, () => `job ${this.#next++}`);
     const encoder = new TextEncoder();
     const jobs = names.map((name) => ({ payload: encoder.encode(JSON.stringify(name)), ...gates }));
-    const outcomes = await this.#broker.add(queue, jobs);
+    const outcomes = await this.broker.add(queue, jobs);
     for (const [i, { ok }] of outcomes.entries()) this.history.added(names[i]!, ok!.id);
   }
 
   async #work(queue: string): Promise<void> {
     const gate = GATE_OF[queue];
     const workMs = gate === "two" ? GATED_WORK_MS : WORK_MS;
-    const consumer = await this.#broker.consume(
+    const consumer = await this.broker.consume(
       queue,
       { worker: `worker of ${queue}`, credits: CREDITS },
       (jobs) => {
         for (const job of jobs) {
           const at = performance.now();
-          const delivery = deliveryOf(job, gate, at, at + job.expiresIn - LATE_MS);
+          const delivery = deliveryOf(
+            job,
+            gate,
+            at,
+            at + Math.max(0, job.expiresIn - this.#lateMs),
+          );
           this.history.delivered(delivery);
           setTimeout(() => void this.#finish(delivery), workMs);
         }
@@ -149,7 +169,7 @@ export class ClusterLoad {
 
   async #lease(queue: string, max: number, turn: number): Promise<LeasedJob[]> {
     const options = { worker: `holder of ${queue}`, max, wait: POLL_MS };
-    if (turn % 2 === 0) return this.#broker.lease(queue, options);
+    if (turn % 2 === 0) return this.broker.lease(queue, options);
     const url = this.#cluster.urls[turn % this.#cluster.urls.length]!;
     const line = `POST /v1/queues/${queue}/lease`;
     const { status, body } = await call(url, line, { ...options, encoding: "base64" });
@@ -164,7 +184,8 @@ export class ClusterLoad {
     const { id, lease } = delivery;
     this.history.worked(delivery, performance.now());
     try {
-      const [outcome] = await this.#broker.ack([{ lease }]);
+      const [outcome] = await this.broker.ack([{ lease }]);
+      this.history.acked(lease, outcome?.error?.code ?? "acked");
       if (outcome?.error === undefined) this.history.finished(id);
       // Else its lease has run out, and it comes again; or an earlier word has come through.
     } catch {
@@ -176,21 +197,33 @@ export class ClusterLoad {
     this.#isOver = false;
     const ways = Object.keys(GATE_OF).map(async (name, i) => {
       const queue = await clients[i % clients.length]!.queue<string>(name);
-      return { add: () => this.#addOver(queue, name), pauseMs: pauseAfter(name) };
+      const isGated = GATE_OF[name] !== undefined;
+      return { add: () => this.#addOver(queue, name), pauseMs: pauseAfter(name), isGated };
     });
-    const adders = (await Promise.all(ways)).map(({ add, pauseMs }) => this.#loop(add, pauseMs));
+    const adders = (await Promise.all(ways)).map(({ add, pauseMs, isGated }) =>
+      this.#loop(add, pauseMs, isGated),
+    );
     const names = Object.keys(GATE_OF);
     let turn = 0;
     const overHttp = (): Promise<void> => this.#addHttp(names[turn++ % names.length]!, turn);
     this.#adding = Promise.all([...adders, this.#loop(overHttp, HTTP_PAUSE_MS)]);
   }
 
-  async #loop(add: () => Promise<void>, pauseMs: number): Promise<void> {
+  async #loop(add: () => Promise<void>, pauseMs: number, isGated = false): Promise<void> {
     while (!this.#isOver) {
+      if (isGated) await this.#room();
       const since = performance.now();
       await add();
       this.longestMs = Math.max(this.longestMs, performance.now() - since);
       await wait(pauseMs);
+    }
+  }
+
+  // The gates let less through than is added: beyond this the end of a run would take too long.
+  async #room(): Promise<void> {
+    const { history } = this;
+    while (!this.#isOver && history.confirmed - history.finishedCount > OPEN_MAX) {
+      await wait(LOOK_MS);
     }
   }
 
@@ -234,15 +267,21 @@ export class ClusterLoad {
   }
 
   // No more is added. When all that was confirmed is worked off the history is judged.
-  async finish(t: TestContext): Promise<void> {
+  async finish(t: Pick<TestContext, "diagnostic">): Promise<void> {
     this.#isOver = true;
     await this.#adding;
-    const endAt = Date.now() + SETTLE_MS;
-    while (this.history.open.length > 0 && Date.now() < endAt) {
+    // As long as something ends: a gate may need minutes for what has gathered during the faults.
+    let left = Number.POSITIVE_INFINITY;
+    for (let endAt = 0; this.history.open.length > 0; ) {
+      const { open } = this.history;
+      if (open.length < left) endAt = Date.now() + SETTLE_MS;
+      if (Date.now() > endAt) break;
+      left = open.length;
+      await this.#lookUp(open.slice(0, 20));
       await wait(LOOK_MS);
-      await this.#lookUp(this.history.open.slice(0, 20));
     }
     this.#isDone = true;
+    await this.#describeOpen();
     this.history.judge();
     const { confirmed, refused, deliveries, finishedCount, failures } = this.history;
     t.diagnostic(
@@ -253,10 +292,19 @@ export class ClusterLoad {
     assert.deepEqual(failures.slice(0, 10), []);
   }
 
+  // What the cluster says about the jobs that were not finished.
+  async #describeOpen(): Promise<void> {
+    for (const id of this.history.open.slice(0, 3)) {
+      const known = await this.broker.why(id).catch((error: unknown) => String(error));
+      const deliveries = this.history.deliveriesOf(id);
+      this.history.fail(`${id}: ${JSON.stringify(known)}, delivered: ${deliveries || "never"}`);
+    }
+  }
+
   async #lookUp(ids: readonly string[]): Promise<void> {
     for (const id of ids) {
       try {
-        const { state } = await this.#broker.job(id);
+        const { state } = await this.broker.job(id);
         if (state === "finished") this.history.over(id);
       } catch (error) {
         const { code, message } = toSluiceError(error);

@@ -1,15 +1,12 @@
 // A whole cluster on loopback: nats-server processes, `sluice serve --cluster` processes, and a
 // proxy on every way between them, so that each of them can be killed, frozen and cut off.
 
-import type { ChildProcess } from "node:child_process";
-import { once } from "node:events";
-import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { pathToFileURL } from "node:url";
 import { NatsServers } from "@sluice/log/testing";
 import type { ClusterStatus } from "@sluice/protocol";
 import { Sluice } from "sluice";
-import { firstLine, start } from "./spawn-serve.ts";
+import { type NodePlace, NodeProcess } from "./node-process.ts";
+import { createCluster } from "./spawn-serve.ts";
 import { TcpProxy } from "./tcp-proxy.ts";
 
 export interface ClusterOptions {
@@ -45,13 +42,13 @@ export class TestCluster {
     const { nats: servers = 3, nodes: count = 3, partitions = 6, words = [] } = options;
     const { aheadMs = [] } = options;
     const nats = await NatsServers.start({ count: servers });
+    await createCluster(nats.urls.join(","), "--partitions", String(partitions));
     const nodes: ClusterProcess[] = [];
     const cluster = new TestCluster(nats, nodes, partitions);
     t.after(() => cluster.stop());
     for (let i = 0; i < count; i++) {
       const name = String.fromCharCode("a".charCodeAt(0) + i);
-      const more = ["--partitions", String(partitions), ...words];
-      nodes.push(await ClusterProcess.make(name, nats, more, aheadMs[i]));
+      nodes.push(await ClusterProcess.make(name, nats, words, aheadMs[i]));
     }
     await Promise.all(nodes.map((node) => node.start()));
     await cluster.settled();
@@ -91,22 +88,7 @@ export class TestCluster {
 
   // Every partition is served, and those that run have even shares.
   async settled(nodes: readonly ClusterProcess[] = this.#running()): Promise<void> {
-    const share = this.partitions / nodes.length;
-    let last = "";
-    const endAt = Date.now() + SETTLE_MS;
-    while (Date.now() < endAt) {
-      const { partitions } = await this.status(nodes[0]).catch(() => ({ partitions: [] }));
-      last = JSON.stringify(partitions);
-      const isServed =
-        partitions.length > 0 &&
-        partitions.every(({ state, next }) => state === "serving" && next === undefined);
-      const shares = nodes.map(
-        ({ name }) => partitions.filter(({ owner }) => owner === name).length,
-      );
-      if (isServed && shares.every((count) => Math.abs(count - share) < 1)) return;
-      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-    }
-    throw new Error(`not settled within ${SETTLE_MS} ms: ${last}`);
+    await untilSettled(nodes, this.partitions);
   }
 
   async stop(): Promise<void> {
@@ -120,23 +102,15 @@ export class TestCluster {
   }
 }
 
-// One `sluice serve --cluster`, which keeps its name, its port and its ways over restarts.
-export class ClusterProcess {
-  readonly name: string;
+// A node whose ways to NATS and to all others go through proxies.
+export class ClusterProcess extends NodeProcess {
   readonly #toNats: readonly TcpProxy[];
-  readonly #words: readonly string[];
-  #door: TcpProxy | undefined;
-  #child: ChildProcess | undefined;
-  #port = 0;
-  #aheadMs: number | undefined;
-  #said = "";
-  // What it printed when it was up.
-  hello: { address: string; key?: string; durability?: string } = { address: "" };
+  readonly #door: TcpProxy;
 
-  private constructor(name: string, toNats: readonly TcpProxy[], words: readonly string[]) {
-    this.name = name;
+  private constructor(place: NodePlace, toNats: readonly TcpProxy[], door: TcpProxy) {
+    super(place);
     this.#toNats = toNats;
-    this.#words = words;
+    this.#door = door;
   }
 
   static async make(
@@ -147,69 +121,12 @@ export class ClusterProcess {
   ): Promise<ClusterProcess> {
     const ports = nats.urls.map((url) => Number(new URL(url).port));
     const toNats = await Promise.all(ports.map((port) => TcpProxy.start(() => port)));
-    const node = new ClusterProcess(name, toNats, words);
-    node.#aheadMs = aheadMs;
-    node.#door = await TcpProxy.start(() => node.#port);
+    const door = await TcpProxy.start(() => node.port);
+    const servers = toNats.map(({ port }) => `127.0.0.1:${port}`).join(",");
+    const address = `http://127.0.0.1:${door.port}`;
+    const place = { name, nats: `nats://${servers}`, address, words, aheadMs };
+    const node: ClusterProcess = new ClusterProcess(place, toNats, door);
     return node;
-  }
-
-  // Where clients and the other nodes reach it.
-  get address(): string {
-    return `http://127.0.0.1:${this.#door!.port}`;
-  }
-
-  get isRunning(): boolean {
-    return this.#child !== undefined;
-  }
-
-  // What it said on standard error.
-  get said(): string {
-    return this.#said;
-  }
-
-  async start(): Promise<void> {
-    const nats = this.#toNats.map(({ port }) => `127.0.0.1:${port}`).join(",");
-    const words = [
-      ...["serve", "--json", "--cluster", `nats://${nats}`, "--node", this.name],
-      ...["--port", String(this.#port), "--advertise", this.address, "--log-level", "error"],
-      ...this.#words,
-    ];
-    const child = start(words, this.#env());
-    this.#child = child;
-    child.stderr!.on("data", (text) => (this.#said += text));
-    child.once("exit", () => {
-      if (this.#child === child) this.#child = undefined;
-    });
-    try {
-      this.hello = JSON.parse(await firstLine(child));
-    } catch (error) {
-      throw new Error(`${this.name}: ${(error as Error).message}\n${this.#said}`);
-    }
-    this.#port = Number(new URL(this.hello.address).port);
-  }
-
-  #env(): Record<string, string> {
-    if (this.#aheadMs === undefined) return {};
-    const preload = pathToFileURL(join(import.meta.dirname, "shifted-clock", "main.ts")).href;
-    return { NODE_OPTIONS: `--import ${preload}`, SHIFT_MS: String(this.#aheadMs) };
-  }
-
-  // kill -9
-  kill(): Promise<void> {
-    return this.#end("SIGKILL");
-  }
-
-  // In good order: it hands its partitions over first.
-  stop(): Promise<void> {
-    return this.#end("SIGTERM");
-  }
-
-  freeze(): void {
-    this.#child?.kill("SIGSTOP");
-  }
-
-  thaw(): void {
-    this.#child?.kill("SIGCONT");
   }
 
   cutFromNats(): void {
@@ -222,38 +139,45 @@ export class ClusterProcess {
 
   // Every byte between it and NATS, and between it and the others, is late.
   slow(delayMs: number): void {
-    for (const proxy of [...this.#toNats, this.#door!]) proxy.delayMs = delayMs;
+    for (const proxy of [...this.#toNats, this.#door]) proxy.delayMs = delayMs;
   }
 
   // From the other nodes and from clients, not from NATS.
   cutFromPeers(): void {
-    this.#door!.cut();
+    this.#door.cut();
   }
 
   healPeers(): void {
-    this.#door!.heal();
+    this.#door.heal();
   }
 
-  async get<T>(path: string): Promise<T> {
-    const answer = await fetch(`http://127.0.0.1:${this.#port}${path}`, {
-      signal: AbortSignal.timeout(5_000),
-    });
-    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
-    return (await answer.json()) as T;
+  override async destroy(): Promise<void> {
+    await super.destroy();
+    for (const proxy of [...this.#toNats, this.#door]) proxy.close();
   }
+}
 
-  async destroy(): Promise<void> {
-    this.thaw();
-    await this.#end("SIGKILL");
-    this.#door?.close();
-    for (const proxy of this.#toNats) proxy.close();
+// Resolves when every partition is served and those that run have even shares.
+export async function untilSettled(
+  nodes: readonly NodeProcess[],
+  partitions: number,
+): Promise<void> {
+  const share = partitions / nodes.length;
+  let last = "";
+  const endAt = Date.now() + SETTLE_MS;
+  while (Date.now() < endAt) {
+    const found = await nodes[0]!
+      .get<ClusterStatus>("/v1/cluster")
+      .catch(() => ({ partitions: [] }));
+    last = JSON.stringify(found.partitions);
+    const isServed =
+      found.partitions.length > 0 &&
+      found.partitions.every(({ state, next }) => state === "serving" && next === undefined);
+    const shares = nodes.map(
+      ({ name }) => found.partitions.filter(({ owner }) => owner === name).length,
+    );
+    if (isServed && shares.every((count) => Math.abs(count - share) < 1)) return;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
-
-  async #end(signal: "SIGKILL" | "SIGTERM"): Promise<void> {
-    const child = this.#child;
-    if (child === undefined) return;
-    const ended = once(child, "exit");
-    child.kill(signal);
-    await ended;
-  }
+  throw new Error(`not settled within ${SETTLE_MS} ms: ${last}`);
 }

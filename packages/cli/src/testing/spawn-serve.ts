@@ -45,6 +45,12 @@ export async function runSluice(
   return { code, out, err };
 }
 
+// A cluster must be there before its first node.
+export async function createCluster(nats: string, ...words: string[]): Promise<void> {
+  const { code, err } = await runSluice(["cluster", "create", "--cluster", nats, ...words]);
+  if (code !== 0) throw new Error(`the cluster was not created: ${err}`);
+}
+
 export async function spawnServe(
   t: TestContext,
   words: readonly string[],
@@ -74,8 +80,14 @@ export async function spawnServe(
   return { address, port: Number(new URL(address).port), key, connect, end };
 }
 
-export function start(words: readonly string[], env: Record<string, string> = {}): ChildProcess {
-  return spawn(process.execPath, [MAIN, ...words], {
+// By another command, which runs it somewhere else.
+export function start(
+  words: readonly string[],
+  env: Record<string, string> = {},
+  command: readonly string[] = [],
+): ChildProcess {
+  const [program = "", ...args] = [...command, process.execPath, MAIN, ...words];
+  return spawn(program, args, {
     stdio: ["ignore", "pipe", "pipe"],
     env: { PATH: process.env.PATH, ...env },
   });

@@ -27,15 +27,16 @@ export async function addInParts(call: AddCall): Promise<Outcome<Added>[]> {
     await waitForRoom(operations, call.bound);
     check();
   }
-  const parts = partsOf(jobs);
-  if (parts.length === 1) return send(call, jobs, call.operationId);
+  const { parts, bytes, isRefused } = partsOf(jobs);
+  const frame = { bytes, isRefused };
+  if (parts.length === 1) return send(call, jobs, call.operationId, frame);
   // The call that adds the last member of a group closes it, so members are not taken apart.
   if (jobs.some((job) => job?.group !== undefined)) throw tooLarge(FRAME_BYTES_MAX + 1);
   const outcomes: Outcome<Added>[] = [];
   for (const [index, part] of parts.entries()) {
     check();
     const operationId = index === 0 ? call.operationId : `${call.operationId}.${index}`;
-    const answer = await send(call, part, operationId).catch((error) => {
+    const answer = await send(call, part, operationId, frame).catch((error) => {
       throw index === 0 ? error : partlySent(error, call);
     });
     for (const outcome of answer) outcomes.push(outcome);
@@ -48,64 +49,84 @@ function partlySent(error: SluiceError, { bound, operationId }: AddCall): Sluice
   return error.code === "UNAVAILABLE" ? timedOut("add", bound.ms, operationId) : error;
 }
 
-/** Whoever adds faster than the server confirms waits for it, or is sent away. */
+/** A caller that adds faster than the server confirms waits for it, or is refused. */
 async function waitForRoom(operations: RemoteOperations, bound: Bound): Promise<void> {
   if (operations.waiting >= WAITING_ADDS_MAX) {
-    const message = `${operations.bytes} bytes wait to be confirmed by the server`;
+    const message = `${operations.bytes} bytes of adds are not confirmed by the server yet; try again later`;
     throw new SluiceError("RATE_LIMITED", message, { retryAfterMs: BUSY_RETRY_MS });
   }
   await operations.room(bound);
 }
 
-function partsOf(jobs: readonly NewJob[]): (readonly NewJob[])[] {
-  const parts: NewJob[][] = [[]];
+/** The frames that jobs are sent in, by one look at each: most batches are large. */
+interface Parts {
+  readonly parts: readonly (readonly NewJob[])[];
+  /** About what the largest of them takes. */
+  readonly bytes: number;
+  /** A payload is larger than any broker takes. */
+  readonly isRefused: boolean;
+}
+
+function partsOf(jobs: readonly NewJob[]): Parts {
+  const parts: (readonly NewJob[])[] = [];
+  let from = 0;
   let bytes = JOB_BYTES_SLACK;
-  for (const job of jobs) {
-    const size = sizeOf(job);
-    if (bytes + size > FRAME_BYTES_MAX && parts.at(-1)!.length > 0) {
-      parts.push([]);
+  let largest = 0;
+  let isRefused = false;
+  for (let i = 0; i < jobs.length; i++) {
+    const job = jobs[i];
+    const isLarge = isTooLarge(job);
+    const size = (isLarge ? 0 : (job?.payload?.length ?? 0)) + sizeBeside(job);
+    isRefused ||= isLarge;
+    if (bytes + size > FRAME_BYTES_MAX && i > from) {
+      parts.push(jobs.slice(from, i));
+      from = i;
+      largest = Math.max(largest, bytes);
       bytes = JOB_BYTES_SLACK;
     }
     bytes += size;
-    parts.at(-1)!.push(job);
   }
-  return parts.length === 1 ? [jobs] : parts;
+  parts.push(from === 0 ? jobs : jobs.slice(from));
+  return { parts, bytes: Math.max(largest, bytes), isRefused };
 }
 
 /** About the bytes that a job takes; one with headers or other options is taken to be larger. */
-function sizeOf(job: NewJob): number {
-  const payload = isTooLarge(job) ? 0 : (job?.payload?.length ?? 0);
-  return payload + 100 + (job?.headers === undefined ? 0 : 1000);
+function sizeBeside(job: NewJob | undefined): number {
+  return 100 + (job?.headers === undefined ? 0 : 1000);
 }
 
 function send(
   { operations, queue, bound, holdGroups }: AddCall,
   jobs: readonly NewJob[],
   operationId: string,
+  { bytes, isRefused }: Pick<Parts, "bytes" | "isRefused">,
 ): Promise<Outcome<Added>[]> {
   return operations.ask(
     {
       name: "add",
       kind: KIND.add,
       write: (writer) => {
+        writer.room(bytes);
         writer.text(queue);
         writer.text(operationId);
         writer.u8(holdGroups ? HOLD_GROUPS : 0);
         writer.u32(jobs.length);
-        for (let i = 0; i < jobs.length; i++) writeNewJob(writer, sendable(jobs[i]!));
+        const sent = isRefused ? jobs.map(sendable) : jobs;
+        for (let i = 0; i < sent.length; i++) writeNewJob(writer, sent[i]!);
         if (writer.frameSize > FRAME_BYTES_MAX) throw tooLarge(writer.frameSize);
       },
       read: (reader) => {
         const outcomes = readAdded(reader);
-        return jobs.some(isTooLarge) ? withRefused(jobs, outcomes) : outcomes;
+        return isRefused ? withRefused(jobs, outcomes) : outcomes;
       },
     },
     bound,
   );
 }
 
-function isTooLarge(job: NewJob): boolean {
-  return job?.payload?.length > PAYLOAD_BYTES_MAX;
+function isTooLarge(job: NewJob | undefined): boolean {
+  const length = job?.payload?.length;
+  return length !== undefined && length > PAYLOAD_BYTES_MAX;
 }
 
 /** A payload that no broker takes is not sent: the job goes without it and is refused. */

@@ -55,7 +55,7 @@ export function parseCallTimeout(value: unknown): number {
 /** What reaches a server whose address only `dial` knows, and may be another one every time. */
 export interface ReachParts extends ConnectParts {
   dial: Dial;
-  /** What stands for the address in the words of an error. */
+  /** The name that error messages show in place of the address. */
   name: string;
   /** Before the first of several tries; each later one waits twice as long. */
   backoffMsMin?: number | undefined;

@@ -24,46 +24,78 @@ export const dialWebSocket: Dial = (url) => {
     WebSocket?: new (url: string) => WebSocketLike;
   };
   if (WebSocket === undefined) {
-    throw new SluiceError("DISCONNECTED", "there is no WebSocket here");
+    throw new SluiceError(
+      "DISCONNECTED",
+      "this runtime has no WebSocket; use Node 22, Bun, Deno or a browser",
+    );
   }
   return opened(new WebSocket(url), url);
 };
 
 /** The connection, once it is there. */
 function opened(ws: WebSocketLike, url: string): Promise<Socket> {
-  const { promise, resolve, reject } = Promise.withResolvers<Socket>();
   ws.binaryType = "arraybuffer";
-  let isClosed = false;
-  const socket: Socket = {
-    onmessage: () => {},
-    onclose: () => {},
-    ondrain: () => {},
-    get bufferedBytes() {
-      return ws.bufferedAmount;
-    },
-    send: (message) => ws.send(message),
-    close: (code, reason) => {
-      ws.close(code === 1000 || code >= OWN_CODES ? code : 1000, reason);
-      over(reason);
-    },
-  };
-  const over = (reason: string): void => {
-    if (isClosed) return;
-    isClosed = true;
-    reject(unreachable(url, reason));
-    socket.onclose(reason);
-  };
-  ws.addEventListener("open", () => resolve(socket));
-  ws.addEventListener("message", ({ data }) => {
-    if (isClosed) return;
-    // Text is nothing that a server of ours says: empty bytes are refused further up.
-    socket.onmessage(data instanceof ArrayBuffer ? new Uint8Array(data) : new Uint8Array(0));
-  });
+  const dialing = new Dialing(url, ws, (code, reason) =>
+    ws.close(code === 1000 || code >= OWN_CODES ? code : 1000, reason),
+  );
+  ws.addEventListener("open", () => dialing.open());
+  ws.addEventListener("message", ({ data }) =>
+    dialing.message(data instanceof ArrayBuffer ? new Uint8Array(data) : undefined),
+  );
   ws.addEventListener("error", ({ message }) => {
-    if (message !== undefined && message !== "") over(message);
+    if (message !== undefined && message !== "") dialing.over(message);
   });
-  ws.addEventListener("close", ({ code, reason }) => over(closeText(code, reason)));
-  return promise;
+  ws.addEventListener("close", ({ code, reason }) => dialing.over(closeText(code, reason)));
+  return dialing.socket;
+}
+
+const NO_BYTES = new Uint8Array(0);
+
+/** A connection that is made, is open, and ends once, whichever side ends it. */
+export class Dialing {
+  readonly socket: Promise<Socket>;
+  readonly #url: string;
+  readonly #socket: Socket;
+  readonly #settle: PromiseWithResolvers<Socket> = Promise.withResolvers();
+  #isOver = false;
+
+  constructor(
+    url: string,
+    ws: Pick<WebSocketLike, "bufferedAmount" | "send">,
+    close: (code: number, reason: string) => void,
+  ) {
+    this.#url = url;
+    this.socket = this.#settle.promise;
+    this.#socket = {
+      onmessage: () => {},
+      onclose: () => {},
+      ondrain: () => {},
+      get bufferedBytes() {
+        return ws.bufferedAmount;
+      },
+      send: (message) => ws.send(message),
+      close: (code, reason) => {
+        close(code, reason);
+        this.over(reason);
+      },
+    };
+  }
+
+  open(): void {
+    this.#settle.resolve(this.#socket);
+  }
+
+  /** Text is nothing that a server of ours says: empty bytes are refused further up. */
+  message(bytes: Uint8Array | undefined): void {
+    if (!this.#isOver) this.#socket.onmessage(bytes ?? NO_BYTES);
+  }
+
+  over(reason: string): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#settle.reject(unreachable(this.#url, reason));
+    this.#socket.onclose(reason);
+  }
 }
 
 /** What a connection ends with that got no close frame: a killed server, or the network. */

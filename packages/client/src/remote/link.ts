@@ -57,7 +57,7 @@ export type LinkEvent =
 
 export interface LinkOwner {
   receive(reader: FrameReader): void;
-  /** The session goes on, or is a new one that knows of nothing. */
+  /** The session continues, or is a new one without any state. */
   up(isResumed: boolean): void;
   /** It has been down for longer than `patienceMs`. */
   outOfReach(error: SluiceError): void;
@@ -67,6 +67,9 @@ export interface LinkOwner {
 
 /** No retry can mend these. */
 const FATAL: ReadonlySet<string> = new Set(["UNAUTHORIZED", "FORBIDDEN", "INVALID"]);
+
+/** What answers cannot read its log, until an operator does something about it. */
+export const UNREADABLE: ReadonlySet<string> = new Set(["LOG_DAMAGED", "LOG_VERSION"]);
 
 /** Missed heartbeats after which the other end is taken to be gone. */
 const SILENCES_MAX = 2;
@@ -107,7 +110,7 @@ export class StreamLink {
     }
   }
 
-  /** Goes on until the server has welcomed us, as after a connection that was lost. */
+  /** Tries until the server has welcomed us, as after a lost connection. */
   start(): void {
     this.#connect().catch((error) => {
       if (this.#state !== "closed") this.#wait(toSluiceError(error));
@@ -208,7 +211,7 @@ export class StreamLink {
       const reader = new FrameReader(message);
       while (reader.next()) this.#handle(reader);
     } catch (error) {
-      // Nobody knows what else was in it: the session is given up.
+      // It is unknown what else was in it, so the session is given up.
       this.#session = "";
       socket.close(1000, "malformed");
       this.#lost(socket, toSluiceError(error).message);
@@ -246,8 +249,9 @@ export class StreamLink {
     this.#state = "waiting";
     const { clock, random, patienceMs = Number.POSITIVE_INFINITY } = this.#options;
     const { backoffMsMin = BACKOFF_MS_MIN, onLink } = this.#options;
-    if (clock.now() - this.#downAt > patienceMs) this.#owner.outOfReach(error);
-    // Somebody else answers for it, or will in a moment: it is only not known yet who.
+    const isLong = clock.now() - this.#downAt > patienceMs;
+    if (isLong || UNREADABLE.has(error.code)) this.#owner.outOfReach(error);
+    // MOVED: another node answers for it, or will in a moment. It is not known yet which.
     const longest = error.code === "MOVED" ? MOVED_MS_MAX : BACKOFF_MS_MAX;
     const most = Math.min(longest, backoffMsMin * 2 ** this.#tries++);
     const delayMs = most * (0.5 + random() / 2);

@@ -28,6 +28,7 @@ import {
   KIND,
   readError,
 } from "@sluice/protocol/wire";
+import { UNREADABLE } from "./link.ts";
 
 interface Written {
   readonly kind: number;
@@ -200,7 +201,7 @@ export class RemoteOperations {
     return error.code === "ABORTED" && this.leaving !== undefined ? this.leaving : error;
   }
 
-  /** The session goes on: only calls that were made meanwhile are missing. */
+  /** The session continues: only calls that were made meanwhile are missing. */
   resume(): void {
     for (const pending of this.#pending.values()) if (!pending.isSent) this.#repeat(pending);
   }
@@ -294,6 +295,7 @@ export class RemoteOperations {
 }
 
 export function unavailable(url: string, what: string, cause?: SluiceError): SluiceError {
+  if (cause !== undefined && UNREADABLE.has(cause.code)) return cause;
   const why = cause === undefined ? "" : `: ${cause.message}`;
   const message = `no connection to ${url}; ${what} and has no effect${why}`;
   return new SluiceError("UNAVAILABLE", message, { url }, { cause });

@@ -118,7 +118,7 @@ export class RemoteBroker extends NamedCalls implements Broker, LinkOwner {
     return addInParts({ operations, queue, jobs, operationId, bound, holdGroups, check });
   }
 
-  /** A name for a call that nobody else gives, so that it can be made again after a crash. */
+  /** A unique name for a call, so that the call can be repeated after a crash. */
   protected override operationId(): string {
     return `${this.#mark}.${++this.#named}`;
   }
@@ -273,7 +273,7 @@ export class RemoteBroker extends NamedCalls implements Broker, LinkOwner {
     for (const [operation, events] of this.#events) {
       if (!events.isHeard) events.ask();
       else {
-        // Nobody knows what happened meanwhile: the reader must hear that something is missing.
+        // It is unknown what happened meanwhile: the reader must learn that something is missing.
         this.#events.delete(operation);
         events.end(interrupted());
       }
@@ -358,7 +358,7 @@ export class RemoteBroker extends NamedCalls implements Broker, LinkOwner {
     if (consumer?.receive(jobs) !== true) this.#return(jobs);
   }
 
-  /** Jobs that came for somebody who is gone; while we leave, too. */
+  /** Gives back jobs that came for a consumer that is gone, also while the client closes. */
   #return(jobs: readonly LeasedJob[]): void {
     if (jobs.length === 0) return;
     const leases = jobs.map(({ lease }) => lease);
@@ -378,7 +378,7 @@ export class RemoteBroker extends NamedCalls implements Broker, LinkOwner {
       const ask = { name: "stop", kind: KIND.stop, write, read: () => {} };
       await this.#operations.ask(ask, this.#operations.bound());
     } catch (error) {
-      // A session that goes on after all must not deliver to a consumer that is gone.
+      // A session that continues after all must not deliver to a consumer that is gone.
       const isOver = this.#end !== undefined;
       if (!isOver) this.#link.channel.frame(KIND.stop, this.#operations.number(), write);
       throw error;
@@ -403,6 +403,6 @@ function giveBackOf(leases: readonly string[]): EndOfJobs {
 }
 
 function interrupted(): SluiceError {
-  const message = "the connection was lost: what happened meanwhile was not told";
+  const message = "the connection was lost; events of the meantime are missing";
   return new SluiceError("DISCONNECTED", message);
 }

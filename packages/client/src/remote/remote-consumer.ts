@@ -32,7 +32,7 @@ export class RemoteConsumer implements Consumer {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.over = promise;
     this.#end = resolve;
-    // Whoever is told of a failure is the caller of `consume`.
+    // The caller of `consume` gets the failure.
     this.joined.promise.catch(() => {});
   }
 
@@ -53,7 +53,7 @@ export class RemoteConsumer implements Consumer {
     this.#parts.channel.frame(KIND.credits, this.operation, (writer) => writer.f64(count));
   }
 
-  /** False when nobody wants them any more: then they must go back. */
+  /** False when the consumer does not want them any more: then they must be given back. */
   receive(jobs: LeasedJob[]): boolean {
     if (this.#isOver || this.#stopping !== undefined) return false;
     this.#credits -= jobs.length;

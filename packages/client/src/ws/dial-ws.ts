@@ -1,7 +1,9 @@
+import type { connect } from "node:net";
 import { FRAME_BYTES_MAX, type Socket } from "@sluice/protocol/wire";
 import { WebSocket } from "ws";
 import { FAREWELL_MS_MAX, HANDSHAKE_MS_MAX } from "../limits.ts";
-import { closeText, type Dial, unreachable } from "../remote/dial.ts";
+import { closeText, type Dial, Dialing } from "../remote/dial.ts";
+import { connectInBlocks } from "./connect-in-blocks.ts";
 import { connectProblem } from "./connect-problem.ts";
 
 /** As PEM: who has signed the server, and what this program shows when the server asks. */
@@ -26,7 +28,6 @@ export function dialWs(tls: ClientTls = {}): Dial {
 }
 
 function dial(url: string, { ca, cert, key }: ClientTls): Promise<Socket> {
-  const { promise, resolve, reject } = Promise.withResolvers<Socket>();
   const ws = new WebSocket(url, {
     ca: ca as string | Buffer,
     cert,
@@ -35,39 +36,30 @@ function dial(url: string, { ca, cert, key }: ClientTls): Promise<Socket> {
     handshakeTimeout: HANDSHAKE_MS_MAX,
     maxPayload: FRAME_BYTES_MAX,
     generateMask: (mask) => mask.fill(0),
+    createConnection: readsInBlocks(url) ? (connectInBlocks as typeof connect) : undefined,
   });
-  const socket: Socket = {
-    onmessage: () => {},
-    onclose: () => {},
-    ondrain: () => {},
-    get bufferedBytes() {
-      return ws.bufferedAmount;
-    },
-    send: (message) => ws.send(message),
-    close: (code, reason) => {
-      ws.close(code, reason);
-      endIn(ws, FAREWELL_MS_MAX);
-      over(reason);
-    },
-  };
-  let isOver = false;
-  const over = (reason: string): void => {
-    if (isOver) return;
-    isOver = true;
-    reject(unreachable(url, reason));
-    socket.onclose(reason);
-  };
-  ws.on("open", () => resolve(socket));
-  ws.on("message", (data: Buffer, isBinary) => {
-    if (!isOver) socket.onmessage(isBinary ? data : new Uint8Array(0));
+  const dialing = new Dialing(url, ws, (code, reason) => {
+    ws.close(code, reason);
+    endIn(ws, FAREWELL_MS_MAX);
   });
+  ws.on("open", () => dialing.open());
+  ws.on("message", (data: Buffer, isBinary) => dialing.message(isBinary ? data : undefined));
   ws.on("unexpected-response", (_request, response) => {
-    over(refusalOf(response.statusCode ?? 0));
+    dialing.over(refusalOf(response.statusCode ?? 0));
     ws.terminate();
   });
-  ws.on("error", (error: NodeJS.ErrnoException) => over(connectProblem(error)));
-  ws.on("close", (code, reason) => over(closeText(code, reason.toString())));
-  return promise;
+  ws.on("error", (error: NodeJS.ErrnoException) => dialing.over(connectProblem(error)));
+  ws.on("close", (code, reason) => dialing.over(closeText(code, reason.toString())));
+  return dialing.socket;
+}
+
+/**
+ * What TLS brings is cut into records of 16 KiB anyway; Bun and Deno have their own ways below
+ * `node:net`, and need not know the option that this takes.
+ */
+function readsInBlocks(url: string): boolean {
+  const { bun, deno } = process.versions as Partial<Record<string, string>>;
+  return url.startsWith("ws:") && bun === undefined && deno === undefined;
 }
 
 /** `ws` waits half a minute for the close frame of the other end, and the process with it. */

@@ -26,7 +26,7 @@ export async function askStatus(question: StatusQuestion): Promise<ClusterStatus
   const headers = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
   const ask = address.protocol === "https:" ? httpsRequest : httpRequest;
   try {
-    // Not fetch: it cannot be told of an authority or a certificate.
+    // Not fetch: it has no option for an authority or a certificate.
     const asking = ask(address, { headers, agent: false, signal, ...(tls as object) });
     asking.end();
     const [response] = (await once(asking, "response", { signal })) as [IncomingMessage];
@@ -45,7 +45,7 @@ function answerOf(status: number, body: string): ClusterStatus {
     throw SluiceError.fromJSON(answer.error);
   } catch (error) {
     if (error instanceof SluiceError) throw error;
-    const message = `what answers there is no Sluice server: ${status}`;
+    const message = `the server at this address is not Sluice (HTTP ${status})`;
     throw new SluiceError("DISCONNECTED", message);
   }
 }

@@ -1,7 +1,7 @@
 /**
  * A cluster as a client knows it: who owns what, and where queues are. It waits at one node for
- * changes, and goes to the next when that one does not answer; with every answer it learns of nodes
- * that it was not told of.
+ * changes, and goes to the next when that one does not answer or is cut off from its cluster; with
+ * every answer it learns of nodes that it did not know.
  */
 import { setTimeout } from "node:timers/promises";
 import type { ClientTls } from "@sluice/client/ws";
@@ -55,6 +55,14 @@ export class ClusterView implements Directory {
     return this.#status.partitionCount;
   }
 
+  get homes(): number {
+    return this.#status.homeCount ?? this.#status.partitionCount;
+  }
+
+  isPlaced(queue: string): boolean {
+    return this.#placements.has(queue);
+  }
+
   /** Where nodes are that live, the one that was last asked first. */
   get urls(): readonly string[] {
     return [...this.#urls.slice(this.#at), ...this.#urls.slice(0, this.#at)];
@@ -65,10 +73,10 @@ export class ClusterView implements Directory {
   }
 
   placementOf(queue: string): readonly number[] {
-    return this.#placements.get(queue) ?? [homeOfQueue(queue, this.partitions)];
+    return this.#placements.get(queue) ?? [homeOfQueue(queue, this.homes)];
   }
 
-  /** Queues are placed by nodes: whoever makes one asks a node to. */
+  /** Nodes place queues: a client that makes a queue asks a node to place it. */
   async place(): Promise<void> {
     await this.refresh();
   }
@@ -87,7 +95,7 @@ export class ClusterView implements Directory {
     const signal = AbortSignal.any([this.#over.signal, AbortSignal.timeout(STATUS_MS)]);
     const url = this.#urls[this.#at]!;
     try {
-      this.#set(await askStatus({ ...this.#options, url, signal }));
+      this.#set(current(await askStatus({ ...this.#options, url, signal })));
     } catch {
       this.#at = (this.#at + 1) % this.#urls.length;
     }
@@ -117,7 +125,8 @@ export class ClusterView implements Directory {
     const signal = AbortSignal.any([this.#over.signal, late]);
     const url = this.#urls[this.#at]!;
     const after = this.#status.version;
-    this.#set(await askStatus({ ...this.#options, url, signal, after, wait: STATUS_WAIT_MS }));
+    const question = { ...this.#options, url, signal, after, wait: STATUS_WAIT_MS };
+    this.#set(current(await askStatus(question)));
   }
 
   #set(status: ClusterStatus): void {
@@ -131,6 +140,12 @@ export class ClusterView implements Directory {
     this.#placements = placementsOf(status);
     for (const listener of [...this.#listeners]) listener();
   }
+}
+
+/** A node that is cut off answers with the owners of before. */
+function current(status: ClusterStatus): ClusterStatus {
+  if (status.isHearing !== false) return status;
+  throw new SluiceError("DISCONNECTED", `the node ${status.self} does not hear its cluster`);
 }
 
 function placementsOf({ placements }: ClusterStatus): ReadonlyMap<string, readonly number[]> {

@@ -25,7 +25,7 @@ async function addAndWork(broker: Broker): Promise<number> {
   return done;
 }
 
-test("a client of several nodes goes on when any of them is gone", async (t) => {
+test("a client of several nodes keeps working when any of them is gone", async (t) => {
   const cluster = new NodeCluster(t);
   const nodes = await cluster.start("a", "b", "c");
   const broker = await connected(t, nodes);
@@ -35,6 +35,17 @@ test("a client of several nodes goes on when any of them is gone", async (t) => 
   assert.equal(await addAndWork(broker), QUEUES.length);
   await nodes[1]!.close();
   assert.equal(await addAndWork(broker), QUEUES.length);
+});
+
+test("a client leaves a node that is cut off, and finds the new owners", async (t) => {
+  const cluster = new NodeCluster(t);
+  const [a, b] = await cluster.start("a", "b");
+  const broker = await connected(t, [a, b]);
+  for (const queue of QUEUES) await broker.setQueue(queue, {});
+  await a.cutOff();
+  assert.equal(await addAndWork(broker), QUEUES.length);
+  assert.equal(a.node.status().isHearing, false);
+  assert.equal(b.node.status().isHearing, true);
 });
 
 test("one address of a cluster is enough to learn of the others", async (t) => {
@@ -63,7 +74,7 @@ test("a queue that is spread by another client is found where it is", async (t) 
   assert.equal(stats.waiting, 12);
 });
 
-test("where no node answers, that is said", async () => {
+test("reports an error when no node answers", async () => {
   const nobody = await connectCluster(["http://127.0.0.1:9"]).catch((error) => error);
   assert.equal(nobody.code, "DISCONNECTED");
 });

@@ -49,6 +49,7 @@ export async function connectCluster(
   const owners = new OwnerDial({
     addressOf: (partition) => view.addressOf(partition),
     onChange: (listener) => view.onChange(listener),
+    relays: () => view.urls,
     dial,
     clock: new SystemClock(),
   });

@@ -1,7 +1,6 @@
 import { findStream } from "@sluice/log/nats";
 import { SluiceError } from "@sluice/protocol";
 import { NatsRegistry } from "../registry/nats-registry.ts";
-import type { Registry } from "../registry/registry.ts";
 import type { Nats } from "./reach-nats.ts";
 
 /** The registry's entry of the cluster. */
@@ -13,20 +12,17 @@ export function streamOf(cluster: string, partition: number): string {
 }
 
 /**
- * How many partitions to ask for. Logs without a cluster have been copied here, or their bucket is
- * lost: a cluster over more or fewer of them would look for their queues in the wrong ones.
+ * How many partitions a new cluster gets. Logs without a cluster have been copied here, or their
+ * registry is lost: a cluster over more or fewer of them would look for queues in the wrong ones.
  */
 export async function partitionsOf(
   cluster: string,
-  { connection, registry }: { connection: Nats; registry: Registry },
+  connection: Nats,
   asked: number | undefined,
 ): Promise<number | undefined> {
-  const isMade = async (): Promise<boolean> => (await registry.get(ENTRY)) !== undefined;
-  if ((await isMade()) || !(await hasLog(cluster, 0, connection))) return asked;
-  // A cluster that another node has made just now had its entry before it had logs.
-  if (await isMade()) return asked;
-  let logs = 1;
+  let logs = 0;
   while (await hasLog(cluster, logs, connection)) logs++;
+  if (logs === 0) return asked;
   if (asked === undefined || asked === logs) return logs;
   const there =
     logs === 1 ? `is a log ${streamOf(cluster, 0)}` : `are the logs of ${logs} partitions`;
@@ -49,6 +45,8 @@ export async function checkCopyTarget(stream: string, connection: Nats): Promise
   throw new SluiceError("CONFLICT", message, { stream, partitions });
 }
 
+/** An empty stream is none: a `create` that was broken off may have left some. */
 async function hasLog(cluster: string, partition: number, connection: Nats): Promise<boolean> {
-  return (await findStream(connection, streamOf(cluster, partition))) !== undefined;
+  const found = await findStream(connection, streamOf(cluster, partition));
+  return found !== undefined && found.state.last_seq > 0;
 }

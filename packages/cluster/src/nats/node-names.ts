@@ -43,11 +43,14 @@ export function allowedHosts(
   hasKeys: boolean,
 ): readonly string[] | undefined {
   if (advertise === undefined) return hosts;
-  if (!/^https?:$/.test(URL.parse(advertise)?.protocol ?? "")) {
-    const message = `advertise must be an address such as http://a.example:7070, got ${advertise}`;
-    throw new SluiceError("INVALID", message, { field: "advertise", value: advertise });
-  }
   // With keys any name will do, unless some are listed.
   if (hasKeys && hosts === undefined) return undefined;
   return [...(hosts ?? []), new URL(advertise).hostname];
+}
+
+export function checkAdvertised(advertise: string | undefined): void {
+  if (advertise === undefined) return;
+  if (/^https?:$/.test(URL.parse(advertise)?.protocol ?? "")) return;
+  const message = `advertise must be an address such as http://a.example:7070, got ${advertise}`;
+  throw new SluiceError("INVALID", message, { field: "advertise", value: advertise });
 }

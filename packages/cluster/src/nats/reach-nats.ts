@@ -1,8 +1,10 @@
-import { connectNats, lastingFault, type NatsAccess } from "@sluice/log/nats";
+import { checkNatsVersion, connectNats, lastingFault, type NatsAccess } from "@sluice/log/nats";
 import { SluiceError, SystemClock } from "@sluice/protocol";
 import { NATS_MS_MAX } from "../limits.ts";
-import { NatsRegistry } from "../registry/nats-registry.ts";
+import { NatsRegistry, type NatsRegistryOptions } from "../registry/nats-registry.ts";
+import type { Waiting } from "../waiting.ts";
 import { keepTrying } from "../within.ts";
+import { checkPermissions } from "./check-permissions.ts";
 
 export type Nats = Awaited<ReturnType<typeof connectNats>>;
 
@@ -12,12 +14,8 @@ export interface NatsServers {
   readonly access?: NatsAccess | undefined;
   /** The address in messages, without a login. Default: the servers. */
   readonly shown?: string | undefined;
-}
-
-/** Where a start that takes its time says so, and what ends it. */
-export interface Waiting {
-  readonly stop: AbortSignal;
-  say(remark: string): void;
+  /** Servers that did not pass the fault suite are taken too. */
+  readonly allowUntested?: boolean | undefined;
 }
 
 export interface ReachedNats {
@@ -29,19 +27,22 @@ export function shownAddress({ servers, shown }: NatsServers): string {
   return shown ?? servers.join(",");
 }
 
+/** How the registry is opened: that of a cluster that is there, or a new one. */
+export type RegistryAsked = Pick<NatsRegistryOptions, "bucket" | "create" | "replicas">;
+
 /** Connects and opens the registry, and waits for servers that start at the same time. */
 export async function reachNats(
   nats: NatsServers,
-  bucket: string,
-  replicas: number | undefined,
+  asked: RegistryAsked,
   waiting: Waiting,
 ): Promise<ReachedNats> {
   const shown = shownAddress(nats);
   const connection = await patiently(waiting, shown, () => connectNats(nats.servers, nats.access));
   try {
-    const asked = replicas === undefined ? {} : { replicas };
+    if (nats.allowUntested !== true) checkNatsVersion(connection.info?.version ?? "", shown);
+    await checkPermissions(connection, asked.bucket, shown);
     const registry = await patiently(waiting, shown, () =>
-      NatsRegistry.open({ connection, bucket, ...asked }),
+      NatsRegistry.open({ connection, ...asked }),
     );
     return { connection, registry };
   } catch (error) {

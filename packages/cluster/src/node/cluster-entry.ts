@@ -1,5 +1,6 @@
 /** The entry `cluster`: what was decided when the cluster was made, and holds ever since. */
 import { randomBytes } from "node:crypto";
+import { FEATURE_LEVEL, releaseOf, tooNew } from "@sluice/broker";
 import { PARTITIONS_MAX, SluiceError } from "@sluice/protocol";
 import { PARTITIONS } from "../limits.ts";
 import type { Registry } from "../registry/registry.ts";
@@ -8,56 +9,135 @@ import { isConflict } from "../within.ts";
 export interface ClusterEntry {
   readonly name: string;
   readonly partitions: number;
+  /** How many of them there were at first: names are divided over these for good. */
+  readonly homes: number;
   /** What nodes show each other. */
   readonly secret: string;
+  /** What all nodes understand of facts, registry and calls between nodes; absent: 1. */
+  readonly level: number;
+  /** The first release that understands it. */
+  readonly needs: string;
 }
 
-const KEY = "cluster";
+export interface NewCluster {
+  readonly name: string;
+  readonly partitions?: number | undefined;
+  /** Of a cluster that had grown before it was backed up. */
+  readonly homes?: number | undefined;
+  readonly level?: number | undefined;
+}
+
+export const CLUSTER_KEY = "cluster";
 const SECRET_BYTES = 32;
 
-/** Makes the cluster, or joins it; a number of partitions that it does not have is refused. */
+/**
+ * Joins a cluster by what this node understands. One that is not there is never made here: storage
+ * that was lost would come back as a cluster that is new, empty and ready.
+ */
 export async function joinCluster(
   registry: Registry,
-  { name = "sluice", partitions }: { name?: string | undefined; partitions?: number | undefined },
+  level: number = FEATURE_LEVEL,
 ): Promise<ClusterEntry> {
-  if (partitions !== undefined) checkPartitions(partitions);
-  const found = await registry.get(KEY);
-  const entry = found === undefined ? await make(registry, name, partitions) : read(found.value);
-  if (partitions === undefined || partitions === entry.partitions) return entry;
-  const message = `the cluster has ${entry.partitions} partitions, which cannot be changed`;
-  throw new SluiceError("CONFLICT", message, { field: "partitions", value: partitions });
+  const found = await registry.get(CLUSTER_KEY);
+  if (found === undefined) throw noCluster();
+  const entry = read(found.value);
+  if (entry.level > level) throw tooNew(`the cluster ${entry.name}`, entry.level, entry.needs);
+  return entry;
 }
 
-async function make(
+/** Makes the entry of a new cluster; refused when there is one. */
+export async function createCluster(
   registry: Registry,
-  name: string,
-  partitions = PARTITIONS,
+  { name, partitions = PARTITIONS, homes = partitions, level = FEATURE_LEVEL }: NewCluster,
 ): Promise<ClusterEntry> {
-  const entry = { name, partitions, secret: randomBytes(SECRET_BYTES).toString("base64url") };
+  checkPartitions(partitions);
+  const secret = randomBytes(SECRET_BYTES).toString("base64url");
+  const entry = { name, partitions, homes, secret, level, needs: releaseOf(level) };
   try {
-    await registry.create(KEY, JSON.stringify(entry));
+    await registry.create(CLUSTER_KEY, JSON.stringify(entry));
     return entry;
   } catch (error) {
-    // Another node was faster: it is that one's cluster.
-    const found = isConflict(error) ? await registry.get(KEY) : undefined;
-    if (found === undefined) throw error;
-    return read(found.value);
+    throw isConflict(error) ? clusterExists(name) : error;
+  }
+}
+
+export function noCluster(): SluiceError {
+  const message =
+    "there is no cluster here. For a new one run `sluice cluster create` once; if there was one, " +
+    "its storage is lost or this is not where it is";
+  return new SluiceError("NOT_FOUND", message, { field: "cluster" });
+}
+
+export function clusterExists(name: string): SluiceError {
+  const message = `the cluster ${name} exists already: start nodes with \`sluice serve --cluster\``;
+  return new SluiceError("CONFLICT", message, { field: "cluster-name", value: name });
+}
+
+/** The level in an entry; 0 when it cannot be read. */
+export function levelOf(text: string | undefined): number {
+  try {
+    return text === undefined ? 0 : read(text).level;
+  } catch {
+    return 0;
+  }
+}
+
+/** Raises the level, and keeps all else of the entry as it is. Answers the entry. */
+export async function raiseCluster(
+  registry: Registry,
+  level: number,
+  needs: string,
+): Promise<string> {
+  const found = await registry.get(CLUSTER_KEY);
+  const entry = found === undefined ? undefined : JSON.parse(found.value);
+  if (found === undefined || (entry.level ?? 1) >= level) return found?.value ?? "";
+  const text = JSON.stringify({ ...entry, level, needs });
+  await registry.update(CLUSTER_KEY, text, found.revision);
+  return text;
+}
+
+/** Adds partitions, whose logs exist already. Answers how many there were. */
+export async function growCluster(registry: Registry, partitions: number): Promise<number> {
+  checkPartitions(partitions);
+  const found = await registry.get(CLUSTER_KEY);
+  if (found === undefined) throw noCluster();
+  const entry = read(found.value);
+  if (entry.partitions === partitions) return partitions;
+  if (entry.partitions > partitions) {
+    const message =
+      `the cluster has ${entry.partitions} partitions, and partitions cannot be removed: ` +
+      `partitions must be more than that, got ${partitions}`;
+    throw new SluiceError("INVALID", message, { field: "partitions", value: partitions });
+  }
+  const text = JSON.stringify({ ...JSON.parse(found.value), partitions, homes: entry.homes });
+  await registry.update(CLUSTER_KEY, text, found.revision);
+  return entry.partitions;
+}
+
+/** How many partitions an entry names; undefined when it cannot be read. */
+export function partitionsIn(text: string | undefined): number | undefined {
+  try {
+    return text === undefined ? undefined : read(text).partitions;
+  } catch {
+    return undefined;
   }
 }
 
 function read(text: string): ClusterEntry {
   try {
-    const { name, partitions, secret } = JSON.parse(text);
+    const { name, partitions, secret, level = 1, needs = "", ...rest } = JSON.parse(text);
+    const { homes = partitions } = rest;
     checkPartitions(partitions);
-    if (typeof secret === "string" && secret !== "")
-      return { name: String(name), partitions, secret };
+    checkPartitions(homes);
+    if (typeof secret === "string" && secret !== "" && Number.isSafeInteger(level))
+      return { name: String(name), partitions, homes, secret, level, needs: String(needs) };
   } catch {
     // Said below, for whatever is wrong with it.
   }
   throw new SluiceError("CONFLICT", "the registry's entry of the cluster cannot be read");
 }
 
-function checkPartitions(partitions: unknown): void {
+export function checkPartitions(partitions: unknown): void {
   const isWhole = Number.isInteger(partitions) && Number(partitions) >= 1;
   if (isWhole && Number(partitions) <= PARTITIONS_MAX) return;
   const message = `partitions must be a whole number from 1 to ${PARTITIONS_MAX}, got ${partitions}`;

@@ -42,7 +42,7 @@ test("a change of keys is answered when all that live have read it", async () =>
   assert.equal(errors.length, 0);
 });
 
-test("it is answered all the same when a node says nothing, and that is told", async () => {
+test("answers even if some nodes do not confirm, and reports those nodes", async () => {
   const { clock, keys, errors } = book({ a: 9, b: 0, c: 9, d: 0 });
   const changed = keys.changed();
   await clock.advance(KEYS_MS_MAX);

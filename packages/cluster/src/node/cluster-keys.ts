@@ -1,8 +1,9 @@
 /**
- * Keys are the same on every node: whoever writes them bumps an entry of the registry, all others
- * read them again and say up to which bump they have, in the entry by which they live. Whoever
- * made or revoked a key is answered when all that live have said so, or after a while: the key is
- * made or revoked all the same, and who has not said so yet is told to the operator.
+ * Keys are the same on every node. A node that writes them bumps an entry of the registry. All
+ * others read them again and say up to which bump they have, in the entry by which they live. A
+ * call that makes or revokes a key is answered when all live nodes have said so, or after a while.
+ * In that case the key is made or revoked all the same, and an error names the nodes that have not
+ * said so yet to the operator.
  */
 import { type Clock, SluiceError } from "@sluice/protocol";
 import type { KeyPeers } from "@sluice/server";
@@ -10,7 +11,7 @@ import { KEYS_MS_MAX, KEYS_RETRY_MS } from "../limits.ts";
 import type { Registry } from "../registry/registry.ts";
 import { isConflict, within } from "../within.ts";
 
-const KEYS = "keys";
+export const KEYS_KEY = "keys";
 const FIRST = "first-key";
 
 export interface ClusterKeysOptions {
@@ -112,10 +113,10 @@ export class ClusterKeys implements KeyPeers {
   async #bump(): Promise<number> {
     const { registry, node } = this.#options;
     for (;;) {
-      const found = await registry.get(KEYS);
+      const found = await registry.get(KEYS_KEY);
       try {
-        if (found === undefined) return await registry.create(KEYS, node);
-        return await registry.update(KEYS, node, found.revision);
+        if (found === undefined) return await registry.create(KEYS_KEY, node);
+        return await registry.update(KEYS_KEY, node, found.revision);
       } catch (error) {
         if (!isConflict(error)) throw error;
       }

@@ -3,9 +3,11 @@ import { test } from "node:test";
 import { dialWebSocket, reachBroker } from "@sluice/client/remote";
 import type { Broker, NewJob } from "@sluice/protocol";
 import { homeOfGate, homeOfStore } from "../hash.ts";
+import { MemoryHeartbeats } from "../heartbeats/memory-heartbeats.ts";
 import { MemoryRegistry } from "../registry/memory-registry.ts";
 import { FencedStore } from "../testing/fenced-log.ts";
 import { NodeCluster } from "../testing/node-cluster.ts";
+import { createCluster } from "./cluster-entry.ts";
 import { ClusterNode } from "./cluster-node.ts";
 
 const QUEUES = ["mail", "images", "reports", "sync", "billing", "search"];
@@ -33,7 +35,7 @@ async function workOff(broker: Broker): Promise<string[]> {
   return done.sort();
 }
 
-test("any node takes any call, whoever owns the queue", async (t) => {
+test("any node takes any call, whichever node owns the queue", async (t) => {
   const cluster = new NodeCluster(t);
   const [a, b] = await cluster.start("a", "b");
   const [left, right] = [await a.connect(), await b.connect()];
@@ -51,7 +53,7 @@ test("a partition that is opened takes from the homes what it has missed", async
   const kept = cluster.stores.findIndex((_, i) => i !== homeOfStore("config", 4));
   const lost = cluster.stores.findIndex((_, i) => i !== homeOfStore("config", 4) && i !== kept);
   await a.kill();
-  // Its log is begun anew.
+  // Its log starts again, empty.
   cluster.stores[lost] = new FencedStore();
   const [b] = await cluster.start("b");
   const expected = keys.filter((key) => homeOfGate(key, 4) !== lost);
@@ -67,6 +69,24 @@ test("a partition that is opened takes from the homes what it has missed", async
     assert.ok(tries < 1_000, "it has what the homes have");
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
+});
+
+test("an owner whose appends are not answered gives its partitions up", async (t) => {
+  const cluster = new NodeCluster(t);
+  const [a, b] = await cluster.start("a", "b");
+  const broker = await b.connect();
+  await makeQueues(broker);
+  for (const log of a.logs) log.isStuck = true;
+  const adding = QUEUES.map((queue) => broker.add(queue, [job(queue)]));
+  for (const [added] of await Promise.all(adding)) assert.equal(added?.error, undefined);
+  assert.deepEqual(await workOff(broker), [...QUEUES].sort());
+  const { nodes, moves } = b.node.status();
+  assert.ok(
+    nodes.every(({ isAlive }) => isAlive),
+    "its heartbeats arrive",
+  );
+  const given = moves.filter(({ from, to }) => from === "a" && to === "b");
+  assert.ok(given.length > 0 && given.every(({ isHandedOver }) => isHandedOver));
 });
 
 test("what was added before a drain is worked off after it, and no call fails", async (t) => {
@@ -138,7 +158,7 @@ test("a log that fails closes its partition alone, and opens it again when it ca
 
 test("a key made on one node opens the others, and once revoked none", async (t) => {
   const cluster = new NodeCluster(t, 4, { keys: true });
-  const [a, b] = [await cluster.add("a"), await cluster.add("b")];
+  const [a, b] = await cluster.start("a", "b");
   const first = (await a.server.firstKey) ?? (await b.server.firstKey);
   assert.ok(first);
   const call = (server: { address: string }, line: string, key: string, body?: unknown) => {
@@ -213,7 +233,7 @@ test("what partitions say to each other is for nodes alone", async (t) => {
   assert.ok("isHeard" in (await ask(secret)));
 });
 
-test("nobody is drained whose partitions nobody could take", async (t) => {
+test("refuses to drain a node if no other node could take its partitions", async (t) => {
   const cluster = new NodeCluster(t);
   const [a, b] = await cluster.start("a", "b");
   await a.node.drain("b");
@@ -261,8 +281,11 @@ test("what logs keep for reading is shared by the partitions", async () => {
     [64, 1],
   ] as const) {
     const shares = new Set<number>();
+    const registry = new MemoryRegistry();
+    await createCluster(registry, { name: "sluice", partitions });
     const node = new ClusterNode({
-      registry: new MemoryRegistry(),
+      registry,
+      heartbeats: new MemoryHeartbeats(),
       openLog: async (_, share) => {
         shares.add(share.readCacheBytes);
         return new FencedStore().open();
@@ -270,7 +293,6 @@ test("what logs keep for reading is shared by the partitions", async () => {
       dial: () => Promise.reject(new Error("there is no other node")),
       node: "a",
       version: "test",
-      partitions,
     });
     await node.start("http://a");
     const isServed = (): boolean =>

@@ -3,7 +3,7 @@
  * router makes where it belongs. A log that fails closes its partition, never the node.
  */
 import { randomUUID } from "node:crypto";
-import type { OpenOptions } from "@sluice/broker";
+import { FEATURE_LEVEL, type LocalBroker, type OpenOptions } from "@sluice/broker";
 import type { Log } from "@sluice/log";
 import {
   type Broker,
@@ -14,21 +14,26 @@ import {
 } from "@sluice/protocol";
 import type { Socket } from "@sluice/protocol/wire";
 import type { ClusterDoor, OwnPart } from "@sluice/server";
+import type { Heartbeats } from "../heartbeats/heartbeats.ts";
 import {
+  ERROR_CHARS_MAX,
   PAYLOAD_MEMORY_BYTES,
   READ_CACHE_BYTES,
   READ_CACHE_BYTES_EACH,
+  RELAY_MS_MAX,
   RESUME_MS,
   START_MS_MAX,
 } from "../limits.ts";
 import { moved } from "../partitions/make-call.ts";
-import { OwnerDial } from "../partitions/owner-dial.ts";
+import { OwnerDial, partitionUrl } from "../partitions/owner-dial.ts";
+import { relay } from "../partitions/relay.ts";
 import { ServedPartitions } from "../partitions/served-partitions.ts";
 import type { Registry, WatchedEntry } from "../registry/registry.ts";
 import { ClusterRouter } from "../router/cluster-router.ts";
-import { keepTrying } from "../within.ts";
-import { type ClusterEntry, joinCluster } from "./cluster-entry.ts";
-import { ClusterKeys } from "./cluster-keys.ts";
+import { dialWithin, keepTrying } from "../within.ts";
+import { CLUSTER_KEY, type ClusterEntry, joinCluster, partitionsIn } from "./cluster-entry.ts";
+import { ClusterKeys, KEYS_KEY } from "./cluster-keys.ts";
+import { ClusterLevel } from "./cluster-level.ts";
 import { Figures } from "./figures.ts";
 import { HomeCopies } from "./home-copies.ts";
 import type { Member } from "./members.ts";
@@ -37,12 +42,14 @@ import { Ownership } from "./ownership.ts";
 import type { KnownLog } from "./partition-life.ts";
 import { Peers } from "./peers.ts";
 import { askToDrain } from "./presence.ts";
-import { RegistryDirectory } from "./registry-directory.ts";
+import { QUEUE_PREFIX, RegistryDirectory } from "./registry-directory.ts";
 import { statusOf } from "./status.ts";
+import { storageLow } from "./storage-low.ts";
 
 export interface ClusterNodeOptions {
   readonly registry: Registry;
-  /** Opens the log of a partition, which fences whoever had it. */
+  readonly heartbeats: Heartbeats;
+  /** Opens the log of a partition, which fences its previous owner. */
   readonly openLog: (partition: number, share: LogShare) => Promise<Log>;
   /** Reads the log of a partition that is about to be handed to this node. */
   readonly followLog?: ((partition: number, share: LogShare) => Promise<FollowedLog>) | undefined;
@@ -51,17 +58,22 @@ export interface ClusterNodeOptions {
   /** By which the others know this node; a newer process of the same name replaces it. */
   readonly node: string;
   readonly version: string;
-  /** Of a new cluster; what people call it. */
-  readonly name?: string | undefined;
-  /** Of a new cluster; one that is there has as many as it has. Default 12. */
-  readonly partitions?: number | undefined;
+  /** What this node understands. Default: all that this release does. */
+  readonly level?: number | undefined;
   readonly broker?: Omit<OpenOptions, "log" | "clock" | "onFailure" | "homes"> | undefined;
   readonly clock?: Clock | undefined;
   readonly leaseMs?: number | undefined;
+  /** Partitions with so many jobs have a standby. Default 100,000. */
+  readonly standbyJobs?: number | undefined;
   readonly resumeMs?: number | undefined;
+  /** The connection to NATS, and which of its servers leads the stream of a partition. */
+  readonly nats?: (() => NonNullable<ClusterStatus["nats"]>) | undefined;
+  readonly leaderOf?: ((partition: number) => string | undefined) | undefined;
+  /** Which part of its storage the log of a partition uses, from 0 to 1. */
+  readonly storageOf?: ((partition: number) => number) | undefined;
   /**
    * A partition could not be opened, or its log has failed; without a partition: the registry was
-   * not reached. The node goes on.
+   * not reached. The node keeps running.
    */
   readonly onError?: ((partition: number | undefined, error: SluiceError) => void) | undefined;
   /** Another process has our name. */
@@ -83,11 +95,14 @@ interface Parts {
   readonly directory: RegistryDirectory;
   readonly open: OpenPartitions;
   readonly router: ClusterRouter;
+  /** What is served here, and nothing else. */
+  readonly own: ClusterRouter;
   readonly owners: OwnerDial;
   readonly partitions: ServedPartitions;
   readonly figures: Figures;
   readonly peers: Peers;
   readonly copies: HomeCopies;
+  readonly level: ClusterLevel;
 }
 
 export class ClusterNode implements ClusterDoor {
@@ -97,7 +112,7 @@ export class ClusterNode implements ClusterDoor {
   readonly #secret = Promise.withResolvers<string>();
   readonly #listeners = new Set<() => void>();
   /** What went wrong with partitions that are not served since. */
-  readonly #troubles = new Map<number, string>();
+  readonly #troubles = new Map<number, SluiceError>();
   readonly keys: ClusterKeys;
   #parts: Parts | undefined;
   #version = 0;
@@ -120,9 +135,9 @@ export class ClusterNode implements ClusterDoor {
   /** Joins the cluster under the address at which others reach this node. */
   async start(address: string): Promise<Broker> {
     try {
-      const { registry, name, partitions } = this.#options;
+      const { registry, level } = this.#options;
       const cluster = await keepTrying(this.#clock, START_MS_MAX, () =>
-        joinCluster(registry, { name, partitions }),
+        joinCluster(registry, level),
       );
       this.#secret.resolve(cluster.secret);
       const parts = this.#assemble(cluster, address);
@@ -133,6 +148,7 @@ export class ClusterNode implements ClusterDoor {
       });
       parts.directory.onChange(() => this.#changed());
       await parts.ownership.start();
+      parts.level.start();
       return parts.router;
     } catch (error) {
       this.#secret.reject(error);
@@ -149,25 +165,34 @@ export class ClusterNode implements ClusterDoor {
     return () => void this.#listeners.delete(listener);
   }
 
-  accept: ClusterDoor["accept"] = (partition, socket, admit) => {
-    if (this.#parts === undefined) socket.close(1001, "the node is joining its cluster");
-    else this.#parts.open.accept(partition, socket, admit);
+  accept: ClusterDoor["accept"] = (partition, socket, admit, mayRelay) => {
+    if (this.#parts === undefined) return socket.close(1001, "the node is joining its cluster");
+    const { open, ownership } = this.#parts;
+    const owner = ownership.ownerOf(partition);
+    const accept = (): void => open.accept(partition, socket, admit);
+    if (!mayRelay || owner === undefined || owner.isSelf) return accept();
+    const dialled = this.#options.dial(partitionUrl(owner.address, partition));
+    relay(socket, dialWithin(this.#clock, RELAY_MS_MAX, dialled), accept);
   };
 
   status(): ClusterStatus {
     const { ownership, cluster, directory } = this.#started();
-    const { name, partitions } = cluster;
+    const { name, homes } = cluster;
+    const { partitions } = directory;
     const { node: self } = this.#options;
-    // A count alone would begin anew with the process, and a client would take it for its own.
+    // A count alone would start again with the process, and a client would take it for its own.
     const version = `${this.#incarnation}.${this.#version}`;
-    return statusOf(ownership, { name, self, version, partitions }, directory.list());
+    const storageUsed = this.storageUsed();
+    const nats = this.#options.nats?.();
+    const own = { name, self, version, partitions, homes, storageUsed, nats };
+    return statusOf(ownership, own, directory.list());
   }
 
   own(): OwnPart {
-    const { ownership, open, cluster } = this.#started();
+    const { ownership, open, directory } = this.#started();
     if (!ownership.isHearing) return { trouble: "the node does not hear its cluster", brokers: [] };
     const brokers: Broker[] = [];
-    for (let partition = 0; partition < cluster.partitions; partition++) {
+    for (let partition = 0; partition < directory.partitions; partition++) {
       const state = ownership.life(partition)?.state;
       const broker = open.brokerOf(partition);
       if (state === "resting") {
@@ -175,7 +200,34 @@ export class ClusterNode implements ClusterDoor {
       }
       if (state === "serving" && broker !== undefined) brokers.push(broker);
     }
-    return { brokers };
+    const low = storageLow(this.storageUsed());
+    return low === undefined ? { brokers } : { brokers, warning: low.message };
+  }
+
+  ownBroker(): Broker {
+    return this.#started().own;
+  }
+
+  /** Of the fullest log that this node serves, from 0 to 1. */
+  storageUsed(): number {
+    const { storageOf = () => 0 } = this.#options;
+    return Math.max(0, ...this.servedPartitions().map(storageOf));
+  }
+
+  servedPartitions(): number[] {
+    if (this.#parts === undefined) return [];
+    const { ownership, directory } = this.#parts;
+    const all = Array.from({ length: directory.partitions }, (_, partition) => partition);
+    return all.filter((partition) => ownership.life(partition)?.state === "serving");
+  }
+
+  /** For how long neither the registry nor a log of ours has taken what was written; 0: they do. */
+  troubleMs(): number {
+    if (this.#parts === undefined) return 0;
+    const { ownership, figures, directory } = this.#parts;
+    const silentMs = this.#clock.now() - ownership.renewedAt;
+    const lags = Array.from({ length: directory.partitions }, (_, i) => figures.of(i).lagMs);
+    return Math.max(0, silentMs, ...lags);
   }
 
   async drain(node: string): Promise<void> {
@@ -184,7 +236,7 @@ export class ClusterNode implements ClusterDoor {
     const isHeir = ({ id, isAlive, isDraining }: (typeof nodes)[number]): boolean =>
       id !== node && isAlive && !isDraining;
     if (isOwner && !nodes.some(isHeir)) {
-      const message = `nobody could take the partitions of ${node}: start another node first`;
+      const message = `cannot drain node ${node}: no other node is available. Start one first`;
       throw new SluiceError("CONFLICT", message, { field: "node", value: node });
     }
     await askToDrain(this.#options.registry, this.#clock, node);
@@ -204,13 +256,14 @@ export class ClusterNode implements ClusterDoor {
   /** As if the process had died: nothing is said to the others, who find out by themselves. */
   async stop(): Promise<void> {
     if (this.#parts === undefined) return;
-    const { ownership, owners, figures, open, router, peers, copies } = this.#parts;
+    const { ownership, owners, figures, open, router, own, peers, copies, level } = this.#parts;
     ownership.stop();
+    level.stop();
     copies.stop();
     figures.stop();
     peers.stop();
     await open.stop();
-    await router.close();
+    await Promise.all([router.close(), own.close()]);
     owners.close();
   }
 
@@ -218,7 +271,9 @@ export class ClusterNode implements ClusterDoor {
     const { registry, dial, resumeMs = RESUME_MS } = this.#options;
     const clock = this.#clock;
     const count = cluster.partitions;
-    const directory = new RegistryDirectory(registry, count);
+    const nameOf = (partition: number): string | undefined => ownership.ownerOf(partition)?.node;
+    const directory = new RegistryDirectory(registry, cluster, nameOf);
+    const level = this.#levelOf(cluster, () => (ownership.isHearing ? ownership.nodes() : []));
     const owners = new OwnerDial({
       clock,
       dial,
@@ -230,55 +285,79 @@ export class ClusterNode implements ClusterDoor {
       resumeMs,
       elsewhere: (partition) => this.#dialOwner(partition),
       onGone: (partition, error) => ownership.fail(partition, error),
+      addRefusal: (partition) => storageLow(this.#options.storageOf?.(partition)),
     });
     const open: OpenPartitions = new OpenPartitions({
       clock,
       ...this.#logs(count),
-      broker: this.#brokerOptions(count),
+      broker: { ...this.#brokerOptions(count), level },
       partitions,
-      count,
+      count: cluster.homes,
       resumeMs,
       troubleOf: (partition) => this.#troubles.get(partition),
       isExpected: (partition) => ownership.ownerOf(partition)?.isSelf === true,
       onFailed: (partition, error) => ownership.fail(partition, error),
       onServed: (partition) => this.#served(partition),
     });
-    const figures = new Figures(clock, count, (partition) => open.brokerOf(partition));
+    const brokerOf = (partition: number): LocalBroker | undefined => open.brokerOf(partition);
+    const figures = new Figures(clock, () => directory.partitions, brokerOf);
+    const { node, version, leaseMs, standbyJobs, onSuperseded } = this.#options;
     const ownership: Ownership = new Ownership({
-      registry,
-      clock,
-      node: this.#options.node,
+      ...{ registry, heartbeats: this.#options.heartbeats, clock, node, version, address },
+      ...{ leaseMs, standbyJobs, onSuperseded },
+      watched: [CLUSTER_KEY, KEYS_KEY, QUEUE_PREFIX],
       incarnation: this.#incarnation,
-      address,
-      version: this.#options.version,
+      level: this.#options.level,
       partitions: count,
       host: open,
-      leaseMs: this.#options.leaseMs,
-      figures: (partition) => figures.of(partition),
+      figures: (partition) => this.#told(partition, figures),
+      nats: () => this.#options.nats?.().server,
       keysRead: () => this.keys.read,
       unreached: () => peers.unreached,
-      onEntry: (entry) => this.#hear(entry, directory),
-      onError: (partition, error) => {
-        if (partition !== undefined) this.#troubles.set(partition, error.message);
-        this.#options.onError?.(partition, error);
-      },
-      onSuperseded: this.#options.onSuperseded,
+      onEntry: (entry) => this.#hear(entry, { directory, level }),
+      onError: (partition, error) => this.#failed(partition, error),
     });
     const peers: Peers = new Peers({
       clock,
-      node: this.#options.node,
+      node,
       living: () => this.#livingNodes(),
       dial,
     });
     const copies = new HomeCopies({
       clock,
-      count,
+      count: cluster.homes,
       portOf: (partition) => partitions.port(partition),
-      brokerOf: (partition) => open.brokerOf(partition),
+      brokerOf,
     });
     const router = new ClusterRouter({ directory, partitions });
-    const own = { ownership, directory, open, owners, partitions, figures, peers, copies };
-    return { cluster, router, ...own };
+    const own = new ClusterRouter({ directory, partitions: partitions.near() });
+    const parts = { ownership, directory, open, owners, partitions, figures, peers, copies };
+    return { cluster, router, own, level, ...parts };
+  }
+
+  /** What this node reports to the others about a partition. */
+  #told(partition: number, figures: Figures) {
+    const leader = this.#options.leaderOf?.(partition);
+    const error = this.#troubles.get(partition)?.message.slice(0, ERROR_CHARS_MAX);
+    return { ...figures.of(partition), leader, error };
+  }
+
+  #failed(partition: number | undefined, error: SluiceError): void {
+    if (partition !== undefined) this.#troubles.set(partition, error);
+    this.#options.onError?.(partition, error);
+  }
+
+  #levelOf({ level }: ClusterEntry, nodes: () => readonly Member[]): ClusterLevel {
+    const { registry, onError, level: known = FEATURE_LEVEL } = this.#options;
+    return new ClusterLevel({
+      registry,
+      clock: this.#clock,
+      known,
+      level,
+      nodes,
+      onRaised: () => this.#changed(),
+      onError: (error) => onError?.(undefined, error),
+    });
   }
 
   #logs(partitions: number): Pick<OpenPartitionsOptions, "openLog" | "followLog"> {
@@ -300,6 +379,7 @@ export class ClusterNode implements ClusterDoor {
   async #dialOwner(partition: number): Promise<Socket> {
     const { ownership, open, owners } = this.#started();
     if (ownership.ownerOf(partition)?.isSelf !== true) return owners.dial(partition);
+    open.checkReadable(partition);
     // Once it is served, calls go to its broker directly.
     await open.served(partition);
     throw moved(partition, "it is being opened");
@@ -310,9 +390,18 @@ export class ClusterNode implements ClusterDoor {
     this.#started().copies.opened(partition);
   }
 
-  #hear(entry: WatchedEntry, directory: RegistryDirectory): void {
-    if (entry.key === "keys") this.keys.hear(entry.revision);
-    else directory.hear(entry);
+  #hear(entry: WatchedEntry, { directory, level }: Pick<Parts, "directory" | "level">): void {
+    if (entry.key === KEYS_KEY) this.keys.hear(entry.revision);
+    else if (entry.key === CLUSTER_KEY) {
+      level.hear(entry.value);
+      this.#grow(partitionsIn(entry.value) ?? 0);
+    } else directory.hear(entry);
+  }
+
+  /** Partitions were added to the cluster. */
+  #grow(partitions: number): void {
+    this.#parts?.directory.grow(partitions);
+    this.#parts?.ownership.grow(partitions);
   }
 
   #livingNodes(): Member[] {
@@ -327,6 +416,8 @@ export class ClusterNode implements ClusterDoor {
 
   #started(): Parts {
     if (this.#parts !== undefined) return this.#parts;
-    throw new SluiceError("RECOVERING", "the node is joining its cluster", { retryAfterMs: 500 });
+    throw new SluiceError("RECOVERING", "the node is joining its cluster; try again shortly", {
+      retryAfterMs: 500,
+    });
   }
 }

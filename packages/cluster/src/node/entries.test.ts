@@ -3,7 +3,13 @@ import { test } from "node:test";
 import { PARTITIONS_MAX } from "@sluice/protocol";
 import { CALLERS } from "../limits.ts";
 import { checkValue } from "../registry/registry.ts";
-import { encodeNodeEntry, type NodeEntry, parseNodeEntry } from "./entries.ts";
+import {
+  BeatReader,
+  encodeBeat,
+  encodeNodeEntry,
+  type NodeEntry,
+  parseNodeEntry,
+} from "./entries.ts";
 
 const LONG_NAME = "n".repeat(100);
 
@@ -40,5 +46,28 @@ test("what cannot be read counts as not there", () => {
   assert.deepEqual([parsed?.lives, parsed?.unreached], [[], []]);
   for (const text of [undefined, "", "{", "7", "null", "{}", '{"address":"http://a"}']) {
     assert.equal(parseNodeEntry(text), undefined, text);
+  }
+});
+
+test("beats are read as they were sent, also when only their number changes", () => {
+  const reader = new BeatReader();
+  const entry = {
+    ...{ address: "http://a", incarnation: "a1", version: "1", startedAt: 5, isDraining: false },
+    ...{ keysRead: 3, unreached: ["b"], beat: 1 },
+    lives: [
+      { partition: 7, state: "serving", lagMs: 1, jobs: 2, openMs: 3 },
+      { partition: 8, state: "serving", lagMs: 1, jobs: 2, openMs: 3, leader: "n1" },
+      { partition: 9, state: "away", lagMs: 0, jobs: 0, openMs: 0, error: "a hole" },
+    ],
+  };
+  for (const beat of [1, 2, 3]) {
+    const text = encodeBeat("a.b-c", { ...entry, beat });
+    assert.deepEqual(reader.read(text), { id: "a.b-c", entry: { ...entry, beat }, isGone: false });
+  }
+  const drained = { ...entry, beat: 4, isDraining: true };
+  assert.deepEqual(reader.read(encodeBeat("a.b-c", drained))?.entry, drained);
+  assert.equal(reader.read(encodeBeat("a.b-c", drained, true))?.isGone, true);
+  for (const text of ["", "a", "a 1", "a 1 +", "a x +{}", " 1 +{}", "a 1 +nonsense"]) {
+    assert.equal(reader.read(text), undefined, text);
   }
 });

@@ -1,12 +1,18 @@
 /** What nodes write into the registry, as text; what cannot be read counts as not there. */
 import type { Anchor } from "@sluice/log";
 
-/** `node.<id>`: written again at every beat, so that others see that the node lives. */
+/**
+ * What a node says of itself: in its heartbeats, for the others; and without figures in
+ * `node.<id>`, its claim on the name, which it writes again at every beat to prove that it reaches
+ * the registry.
+ */
 export interface NodeEntry {
   readonly address: string;
   /** Made at every start: a node that comes back is another one under the same name. */
   readonly incarnation: string;
   readonly version: string;
+  /** What it understands; absent: 1. */
+  readonly level?: number;
   /** Wall time, for people. */
   readonly startedAt: number;
   readonly isDraining: boolean;
@@ -15,6 +21,8 @@ export interface NodeEntry {
   readonly keysRead: number;
   /** Nodes that this one has called at in vain. */
   readonly unreached: readonly string[];
+  /** The NATS server that it is connected to. */
+  readonly nats?: string | undefined;
   readonly lives: readonly PartitionFigures[];
 }
 
@@ -28,6 +36,10 @@ export interface PartitionFigures {
   readonly jobs: number;
   /** How long the last opening took. */
   readonly openMs: number;
+  /** The NATS server that leads its stream. */
+  readonly leader?: string | undefined;
+  /** What went wrong with it last, while it is not served. */
+  readonly error?: string | undefined;
 }
 
 /** One start of one node. */
@@ -49,7 +61,11 @@ export interface OwnerEntry extends NodeName {
   /** Who had it before, and whether it was handed over or taken. */
   readonly from?: string;
   readonly isHandedOver?: boolean;
-  /** Its log was opened once: one that is gone since is damage, and not made anew. */
+  /** Its owner's appends had failed: it does not go back there soon. */
+  readonly isGivenUp?: boolean;
+  /** Why no node may open it for now: its log is being replaced. */
+  readonly held?: string;
+  /** Its log was opened once. If it is missing later, that is damage, and no new one is made. */
   readonly hasLog?: boolean;
 }
 
@@ -63,13 +79,17 @@ type FigureRow = readonly [
   jobs: number,
   openMs: number,
   state?: string,
+  leader?: string,
+  error?: string,
 ];
 
 const SERVING = "serving";
 
 export function encodeNodeEntry(entry: NodeEntry): string {
-  const lives = entry.lives.map(({ partition, lagMs, jobs, openMs, state }) => {
+  const lives = entry.lives.map(({ partition, lagMs, jobs, openMs, state, leader, error }) => {
     const row = [partition, lagMs, jobs, openMs];
+    if (error !== undefined) return [...row, state, leader ?? "", error];
+    if (leader !== undefined) return [...row, state, leader];
     return state === SERVING ? row : [...row, state];
   });
   return JSON.stringify({ ...entry, lives });
@@ -77,8 +97,10 @@ export function encodeNodeEntry(entry: NodeEntry): string {
 
 function figuresOf(row: unknown): PartitionFigures[] {
   if (!Array.isArray(row)) return [];
-  const [partition, lagMs, jobs, openMs, state = SERVING] = row as unknown as FigureRow;
-  return [{ partition, lagMs, jobs, openMs, state }];
+  const figures = row as unknown as FigureRow;
+  const [partition, lagMs, jobs, openMs, state = SERVING, leader, error] = figures;
+  const told = { ...(leader ? { leader } : {}), ...(error === undefined ? {} : { error }) };
+  return [{ partition, lagMs, jobs, openMs, state, ...told }];
 }
 
 export function parseNodeEntry(text: string | undefined): NodeEntry | undefined {
@@ -91,6 +113,38 @@ export function parseNodeEntry(text: string | undefined): NodeEntry | undefined 
     lives: Array.isArray(lives) ? lives.flatMap(figuresOf) : [],
     unreached: Array.isArray(unreached) ? unreached : [],
   };
+}
+
+/** A beat of a node, or its last word: that it has left. */
+export interface Beat {
+  readonly id: string;
+  readonly entry: NodeEntry;
+  readonly isGone: boolean;
+}
+
+/** What changes with every beat is in front: the rest is read when it is another than before. */
+export function encodeBeat(id: string, { beat, ...entry }: NodeEntry, isGone = false): string {
+  return `${id} ${beat} ${isGone ? "-" : "+"}${encodeNodeEntry({ ...entry, beat: 0 })}`;
+}
+
+/** In a large cluster hundreds come each second, nearly all as the one before. */
+export class BeatReader {
+  readonly #last = new Map<string, { readonly rest: string; readonly entry: NodeEntry }>();
+
+  read(text: string): Beat | undefined {
+    const first = text.indexOf(" ");
+    const second = text.indexOf(" ", first + 1);
+    const id = text.slice(0, first);
+    const beat = Number(text.slice(first + 1, second));
+    const isGone = text[second + 1] === "-";
+    const rest = text.slice(second + 2);
+    const known = this.#last.get(id);
+    const entry = known?.rest === rest ? known.entry : parseNodeEntry(rest);
+    if (first < 1 || second < 0 || !Number.isSafeInteger(beat) || entry === undefined) return;
+    if (isGone) this.#last.delete(id);
+    else if (entry !== known?.entry) this.#last.set(id, { rest, entry });
+    return { id, entry: { ...entry, beat }, isGone };
+  }
 }
 
 export function parseOwnerEntry(text: string | undefined): OwnerEntry | undefined {

@@ -12,7 +12,7 @@ const NOTHING: Figure = { lagMs: 0, jobs: 0 };
 
 export class Figures {
   readonly #clock: Clock;
-  readonly #partitions: number;
+  readonly #partitions: () => number;
   readonly #brokerOf: (partition: number) => LocalBroker | undefined;
   readonly #figures = new Map<number, Figure>();
   #timer: Timer | undefined;
@@ -20,7 +20,7 @@ export class Figures {
 
   constructor(
     clock: Clock,
-    partitions: number,
+    partitions: () => number,
     brokerOf: (partition: number) => LocalBroker | undefined,
   ) {
     this.#clock = clock;
@@ -47,7 +47,7 @@ export class Figures {
   }
 
   async #look(): Promise<void> {
-    for (let partition = 0; partition < this.#partitions; partition++) {
+    for (let partition = 0; partition < this.#partitions(); partition++) {
       const broker = this.#brokerOf(partition);
       const figure = broker && (await read(broker).catch(() => undefined));
       if (figure === undefined) this.#figures.delete(partition);

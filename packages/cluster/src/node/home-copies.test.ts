@@ -67,7 +67,7 @@ test("limits that come before their home has them are not deleted", async () => 
   copies.stop();
 });
 
-test("a home that is away is asked until it answers, and keeps nobody from others", async () => {
+test("a home that is away is asked until it answers, and does not block others", async () => {
   const { clock, brokers, away, copies, configOf } = await scene();
   const keys = [keyOf(1), keyOf(2)] as const;
   await brokers[1]!.setGate(keys[0], { rate: 1 });

@@ -1,12 +1,12 @@
 /**
  * What every partition has a copy of, and one is the home of: the limits of a gate, and the store
- * that policies read. Whoever changes them tells all partitions; one that was away then, or whose
- * log was begun anew, has them otherwise. So a partition that is opened is compared with all homes,
- * for as long as it is served here and one of them has not answered.
+ * that policies read. A change is sent to all partitions. A partition that was away then, or whose
+ * log was started again, has a different copy. So a partition that is opened is compared with all
+ * homes, for as long as it is served here and one of them has not answered.
  *
- * A home may change while it is compared, and what is copied then may be older than what somebody
- * else has told the partition meanwhile. So what had to be changed is compared once more: a home is
- * done with when nothing was different.
+ * A home may change while it is compared, and what is copied then may be older than what another
+ * caller has sent to the partition meanwhile. So what had to be changed is compared once more: a
+ * home is done with when nothing was different.
  */
 import type { Broker, Clock } from "@sluice/protocol";
 import { homeOfGate, homeOfStore } from "../hash.ts";
@@ -19,7 +19,7 @@ export interface HomeCopiesOptions {
   readonly clock: Clock;
   /** How many there are in the cluster. */
   readonly count: number;
-  /** The port of a partition, whoever owns it. */
+  /** The port of a partition, whichever node owns it. */
   readonly portOf: (partition: number) => Broker;
   /** The broker of a partition that is open here. */
   readonly brokerOf: (partition: number) => Broker | undefined;
@@ -61,7 +61,7 @@ export class HomeCopies {
     return doubted;
   }
 
-  /** Each home on its own: one that is away keeps nobody from the others. */
+  /** Each home on its own: one that is away does not block the others. */
   async #run(home: number, due: Set<number>): Promise<void> {
     const { clock } = this.#options;
     this.#running.add(home);
@@ -93,7 +93,7 @@ export class HomeCopies {
           changes += await alignGates(gates, broker, isOfHome, this.#doubtedOf(partition));
           if (config !== undefined) changes += await alignConfig(config, broker);
         }
-        // Whoever opens it next compares it anew.
+        // If it is not open here, the node that opens it next compares it again.
         if (changes === 0) due.delete(partition);
       }),
     );

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { NodeEntry } from "./entries.ts";
+import type { Beat, NodeEntry } from "./entries.ts";
 import { Members } from "./members.ts";
 
 const OWN = { node: "a", incarnation: "a1" };
@@ -18,12 +18,18 @@ const ENTRY: NodeEntry = {
   lives: [],
 };
 
+function beatOf(id: string, change: Partial<NodeEntry> = {}, isGone = false): Beat {
+  return { id, entry: { ...ENTRY, ...change }, isGone };
+}
+
 test("a beat of a node that is as it was is no news; all that others act on is", () => {
-  let revision = 0;
+  let beat = 0;
   let now = 0;
   const members = new Members(OWN, LEASE_MS);
-  const hear = (id: string, change: Partial<NodeEntry> = {}): boolean =>
-    members.hear(id, { ...ENTRY, beat: revision, ...change }, ++revision, now);
+  const hear = (id: string, change: Partial<NodeEntry> = {}): boolean => {
+    members.hearEntry(beat, now);
+    return members.hear(beatOf(id, { beat: ++beat, ...change }), now);
+  };
   const own = { incarnation: "a1" };
   assert.ok(hear("a", own));
   // Without it a node that was deaf would not know that it hears again.
@@ -44,44 +50,56 @@ test("a beat of a node that is as it was is no news; all that others act on is",
   now += LEASE_MS;
   assert.ok(hear("a", own));
   assert.ok(hear("c"));
-  assert.ok(!members.hear("b", ENTRY, 1, now), "what is older than what was heard");
+  assert.ok(!members.hear(beatOf("b", { beat: 1 }), now), "what is older than what was heard");
   now += LEASE_MS - 1;
   assert.ok(hear("c") === false, "just in time");
   now += LEASE_MS;
   assert.ok(hear("c"), "one that was dead");
-  assert.ok(members.hear("c", undefined, ++revision, now), "one that has left");
-  assert.ok(!members.hear("c", undefined, ++revision, now), "again");
-});
-
-test("what others write into the entry of a dead node does not bring it back", () => {
-  const members = new Members(OWN, LEASE_MS);
-  members.hear("b", { ...ENTRY, beat: 7 }, 1, 0);
-  members.hear("b", { ...ENTRY, beat: 7, isDraining: true }, 2, LEASE_MS - 1);
-  assert.ok(members.all(0)[0]?.isDraining, "it is heard");
-  assert.ok(!members.isAlive({ node: "b", incarnation: "b1" }, LEASE_MS));
-  members.hear("b", { ...ENTRY, beat: 8 }, 3, LEASE_MS);
-  assert.ok(members.isAlive({ node: "b", incarnation: "b1" }, LEASE_MS));
-  members.hear("b", { ...ENTRY, incarnation: "b2", beat: 1 }, 4, 2 * LEASE_MS);
-  assert.ok(members.isAlive({ node: "b", incarnation: "b2" }, 2 * LEASE_MS), "started anew");
+  assert.ok(members.hear(beatOf("c", {}, true), now), "one that has left");
+  assert.ok(!members.hear(beatOf("c", {}, true), now), "again");
 });
 
 test("a word of a node that left does not hide the one that came after it", () => {
   const members = new Members(OWN, LEASE_MS);
-  members.hear("b", ENTRY, 9, 0);
-  assert.ok(!members.hear("b", undefined, 8, 0));
-  assert.ok(members.isAlive({ node: "b", incarnation: "b1" }, 0));
-  assert.ok(members.hear("b", undefined, 10, 0));
+  members.hear(beatOf("b", { incarnation: "b2", startedAt: 2 }), 0);
+  assert.ok(!members.hear(beatOf("b", { beat: 9, startedAt: 1 }, true), 0));
+  assert.ok(!members.hear(beatOf("b", { beat: 9, startedAt: 1 }), 0), "nor does a late beat");
+  assert.ok(members.isAlive({ node: "b", incarnation: "b2" }, 0));
+  assert.ok(members.hear(beatOf("b", { incarnation: "b2" }, true), 0));
+});
+
+test("a node that was deaf gives every node a lease, also those it has not heard of", () => {
+  const members = new Members(OWN, LEASE_MS);
+  const hearSelf = (now: number): void => {
+    members.hearEntry(1, now);
+    members.hear(beatOf("a", { incarnation: "a1", beat: now }), now);
+  };
+  const b = { node: "b", incarnation: "b1" };
+  hearSelf(10);
+  assert.ok(members.isHearing(10));
+  assert.ok(members.isAlive(b, 10 + LEASE_MS - 1), "nothing was heard of it yet");
+  members.hear(beatOf("b"), 20);
+  members.hearEntry(2, LEASE_MS);
+  assert.ok(!members.isHearing(LEASE_MS), "its own beats do not come back");
+  members.hear(beatOf("a", { incarnation: "a1", beat: LEASE_MS }), LEASE_MS);
+  assert.ok(members.isHearing(LEASE_MS));
+  members.hear(beatOf("a", { incarnation: "a1", beat: 2 * LEASE_MS }), 2 * LEASE_MS);
+  assert.ok(!members.isHearing(2 * LEASE_MS), "its own entry does not come back");
+  hearSelf(2 * LEASE_MS + 1);
+  assert.ok(members.isAlive(b, 3 * LEASE_MS));
+  for (let now = 2 * LEASE_MS + 1; now <= 3 * LEASE_MS + 1; now += 500) hearSelf(now);
+  assert.ok(!members.isAlive(b, 3 * LEASE_MS + 1), "and then it is dead");
 });
 
 test("nodes that drain get partitions only when all that live do", () => {
   const members = new Members(OWN, LEASE_MS);
-  members.hear("a", { ...ENTRY, incarnation: "a1", isDraining: true }, 1, 0);
-  members.hear("b", { ...ENTRY, isDraining: true }, 2, 0);
-  members.hear("c", ENTRY, 3, 0);
+  members.hear(beatOf("a", { incarnation: "a1", isDraining: true }), 0);
+  members.hear(beatOf("b", { isDraining: true }), 0);
+  members.hear(beatOf("c"), 0);
   assert.deepEqual(members.placeable(0), ["c"]);
   assert.deepEqual(members.heirsOf("a", 0), ["c"]);
   assert.deepEqual(members.heirsOf("c", 0), []);
-  members.hear("c", { ...ENTRY, beat: 2, isDraining: true }, 4, 0);
+  members.hear(beatOf("c", { beat: 2, isDraining: true }), 0);
   assert.deepEqual(members.placeable(0), ["a", "b", "c"]);
   assert.deepEqual(members.heirsOf("a", 0), []);
 });

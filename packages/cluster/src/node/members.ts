@@ -1,25 +1,23 @@
 /**
- * The nodes as this one hears of them. A node lives as long as its entry moves, by the clock of
- * whoever listens: no two clocks are ever compared.
+ * The nodes as this one hears of them. A node lives as long as its beats arrive, by the clock of
+ * the node that listens: no two clocks are ever compared.
  *
- * Whoever cannot hear must not judge. The own entry comes back through the same watch, in order
- * with all others: while it does, what is silent is dead; when it does not, we are deaf, and when
- * it does again, everybody gets a fresh lease.
+ * A node that cannot hear must not judge. Its own beats come back to it, and its own entry comes
+ * back through the watch of the registry: while both do, what is silent is dead. When one does not,
+ * it is deaf; when both do again, everybody gets a fresh lease, those too of whom it has not heard.
  */
 
-import { CALLERS, DEAF_SHARE } from "../limits.ts";
-import type { NodeEntry, NodeName } from "./entries.ts";
+import { CALLERS, DEAF_SHARE, FLOWING_MS } from "../limits.ts";
+import type { Beat, NodeEntry, NodeName } from "./entries.ts";
 
 interface Heard {
   entry: NodeEntry;
-  revision: number;
-  /** When the entry last moved, by our own clock. */
+  /** When the last beat arrived, by our own clock. */
   movedAt: number;
 }
 
 export interface Member extends NodeEntry {
   readonly id: string;
-  readonly revision: number;
   readonly isAlive: boolean;
   readonly silentMs: number;
 }
@@ -29,34 +27,54 @@ export class Members {
   readonly #leaseMs: number;
   readonly #heard = new Map<string, Heard>();
   /** From when on silence counts. */
-  #judgedFrom = 0;
+  #judgedFrom = Number.NEGATIVE_INFINITY;
+  #revision = 0;
+  #entryAt = Number.NEGATIVE_INFINITY;
 
   constructor(own: NodeName, leaseMs: number) {
     this.#own = own;
     this.#leaseMs = leaseMs;
   }
 
-  /**
-   * The entry of a node has moved, or is gone. Answers whether that is news: a beat of another node
-   * that is as it was is none.
-   */
-  hear(id: string, entry: NodeEntry | undefined, revision: number, now: number): boolean {
+  /** A beat of a node. Answers whether that is news: a beat that says the same is none. */
+  hear({ id, entry, isGone }: Beat, now: number): boolean {
     const known = this.#heard.get(id);
-    if (entry === undefined) {
-      return (known?.revision ?? 0) <= revision && this.#heard.delete(id);
-    }
-    if (known !== undefined && revision <= known.revision) return false;
-    if (id === this.#own.node && !this.isHearing(now)) this.#judgedFrom = now;
-    const isNews = id === this.#own.node || !this.#isSameAs(known, entry, now);
-    // Others write into it too, such as a wish that it drains: that is no sign of life.
-    const isBeat = known?.entry.incarnation !== entry.incarnation || known.entry.beat < entry.beat;
-    this.#heard.set(id, { entry, revision, movedAt: isBeat ? now : known.movedAt });
+    const isSame = known?.entry.incarnation === entry.incarnation;
+    if (isGone) return isSame && this.#heard.delete(id);
+    if (isSame && entry.beat <= known.entry.beat) return false;
+    // Of two processes with one name the one that was started later counts while it lives.
+    const isOlder = known !== undefined && !isSame && entry.startedAt < known.entry.startedAt;
+    if (isOlder && this.#isFresh(known, now)) return false;
+    const isOwn = id === this.#own.node && entry.incarnation === this.#own.incarnation;
+    if (isOwn) this.#hearOwn(now, () => this.#heard.set(id, { entry, movedAt: now }));
+    const isNews = isOwn || !this.#isSameAs(known, entry, now);
+    this.#heard.set(id, { entry, movedAt: now });
     return isNews;
   }
 
-  /** Of the entry as it was heard last; 0: never. */
-  revisionOf(node: string): number {
-    return this.#heard.get(node)?.revision ?? 0;
+  /** Our own entry has come back from the registry. */
+  hearEntry(revision: number, now: number): void {
+    this.#hearOwn(now, () => {
+      this.#revision = revision;
+      this.#entryAt = now;
+    });
+  }
+
+  /** The revision of our own entry that was heard last; 0: none was. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** A node that was deaf judges silence only from now on. */
+  #hearOwn(now: number, hear: () => void): void {
+    const wasHearing = this.isHearing(now);
+    hear();
+    if (!wasHearing && this.isHearing(now)) this.#judgedFrom = now;
+  }
+
+  /** A node that has been silent for long is not shown any more. */
+  forget(id: string): void {
+    this.#heard.delete(id);
   }
 
   #isSameAs(known: Heard | undefined, entry: NodeEntry, now: number): boolean {
@@ -70,17 +88,18 @@ export class Members {
     );
   }
 
-  /** Whether our own entry comes back to us, and with it all that is said by others. */
+  /** Whether our own beats and our own entry come back to us, and with them what others say. */
   isHearing(now: number): boolean {
     const own = this.#heard.get(this.#own.node);
     if (own === undefined || own.entry.incarnation !== this.#own.incarnation) return false;
-    return now - own.movedAt < this.#leaseMs * DEAF_SHARE;
+    return now - Math.min(own.movedAt, this.#entryAt) < this.#leaseMs * DEAF_SHARE;
   }
 
-  /** Whether this very start of a node lives. */
+  /** Whether this very start of a node lives. One of which nothing was heard has its lease too. */
   isAlive({ node, incarnation }: NodeName, now: number): boolean {
     const heard = this.#heard.get(node);
-    return heard?.entry.incarnation === incarnation && this.#isFresh(heard, now);
+    if (heard === undefined) return now - this.#judgedFrom < this.#leaseMs;
+    return heard.entry.incarnation === incarnation && this.#isFresh(heard, now);
   }
 
   nameOf(node: string): NodeName | undefined {
@@ -99,6 +118,21 @@ export class Members {
     return open.map(([id]) => id);
   }
 
+  /**
+   * The node that could take a partition whose log does not answer its owner: one whose own logs
+   * answer, the same for as long as they do, and of several the one that has the least.
+   */
+  refugeFrom(node: string, named: string | undefined, now: number): string | undefined {
+    const open = new Set(this.placeable(now));
+    const flowing = this.heirsOf(node, now).filter((id) => {
+      const { lives } = this.#heard.get(id)!.entry;
+      return open.has(id) && lives.every(({ lagMs }) => lagMs < FLOWING_MS);
+    });
+    if (named !== undefined && flowing.includes(named)) return named;
+    const count = (id: string): number => this.#heard.get(id)!.entry.lives.length;
+    return flowing.sort((a, b) => count(a) - count(b) || (a < b ? -1 : 1))[0];
+  }
+
   /** Those that partitions may be given to; when all that live drain, they serve on. */
   placeable(now: number): string[] {
     const living = [...this.#heard].filter(([, heard]) => this.#isFresh(heard, now));
@@ -110,7 +144,7 @@ export class Members {
       return callers > 0 && missing > callers / 2;
     };
     const reached = open.filter((id) => !isAway(id));
-    // When everybody misses everybody, nobody is better than another.
+    // If all nodes miss each other, none is better than another.
     return (reached.length > 0 ? reached : open).sort();
   }
 
@@ -118,7 +152,6 @@ export class Members {
     const members = [...this.#heard].map(([id, heard]) => ({
       ...heard.entry,
       id,
-      revision: heard.revision,
       isAlive: this.#isFresh(heard, now),
       silentMs: now - heard.movedAt,
     }));

@@ -45,7 +45,7 @@ function openPartitions(t: TestContext, more: Partial<OpenPartitionsOptions> = {
   return { partitions: made, open, followed };
 }
 
-test("a log that can be read ahead only when nobody wants it any more is closed", async (t) => {
+test("a log that can be read ahead only when it is not wanted any more is closed", async (t) => {
   const { partitions: made, open, followed } = openPartitions(t);
   const warming = assert.rejects(made.warm(0), { code: "MOVED" });
   made.cool(0);
@@ -80,7 +80,7 @@ test("what was read ahead is served, and nothing is left when the node ends", as
   assert.equal(open.size, 0);
 });
 
-test("whoever waits for a partition hears at once that it goes elsewhere", async (t) => {
+test("a wait for a partition ends at once when the partition goes elsewhere", async (t) => {
   const clock = turningClock(5);
   const expected = new Set([0, 1]);
   const isExpected = (partition: number): boolean => expected.has(partition);

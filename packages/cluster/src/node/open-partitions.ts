@@ -9,29 +9,29 @@ import { moved } from "../partitions/make-call.ts";
 import type { ServedPartitions } from "../partitions/served-partitions.ts";
 import type { KnownLog, PartitionHost } from "./partition-life.ts";
 
-/** A log that is read while somebody else still writes to it. */
+/** A log that is read while another node still writes to it. */
 export interface FollowedLog extends Log {
   /** Resolves when its replay has come to what was the end at that time. */
   readonly caughtUp: Promise<void>;
-  /** Fences whoever writes to it; then its replay comes to its end. */
+  /** Fences its current writer. Then its replay reaches the end. */
   takeOver(anchor?: Anchor): Promise<void>;
 }
 
 export interface OpenPartitionsOptions {
   readonly clock: Clock;
-  /** Fences whoever had the log before. */
+  /** Fences the previous owner of the log. */
   readonly openLog: (partition: number, known: KnownLog) => Promise<Log>;
   /** Absent: nothing can be read ahead. */
   readonly followLog?: ((partition: number) => Promise<FollowedLog>) | undefined;
   readonly broker: Omit<OpenOptions, "log" | "clock" | "onFailure" | "homes">;
   readonly partitions: ServedPartitions;
-  /** How many there are in the cluster. */
+  /** How many of the cluster are homes of gates. */
   readonly count: number;
   readonly resumeMs: number;
   /** Whether the partition is about to be served here. */
   readonly isExpected: (partition: number) => boolean;
   /** Why it could not be opened the last time. */
-  readonly troubleOf: (partition: number) => string | undefined;
+  readonly troubleOf: (partition: number) => SluiceError | undefined;
   readonly onFailed: (partition: number, error: SluiceError) => void;
   /** A partition is open and served from now on. */
   readonly onServed: (partition: number) => void;
@@ -53,6 +53,8 @@ interface StreamRequest {
 }
 
 const RESTING = "its log does not answer, so nothing could be confirmed";
+/** The text of an unexpected error is for the node's own log, not for callers. */
+const UNEXPECTED = "it could not be opened; its node has written why to standard error";
 const NO_FACTS = new Uint8Array(0);
 
 export class OpenPartitions implements PartitionHost {
@@ -77,6 +79,7 @@ export class OpenPartitions implements PartitionHost {
       clock: new SystemClock(),
       defer: setImmediate,
       open: async (_, { partition }) => {
+        this.checkReadable(partition);
         throw moved(partition, this.#whyNot(partition));
       },
     });
@@ -86,12 +89,24 @@ export class OpenPartitions implements PartitionHost {
   accept(partition: number, socket: ServerSocket, admit: Admit): void {
     const { partitions } = this.#options;
     if (partitions.isServed(partition)) partitions.accept(partition, socket, admit);
-    else if (this.#options.isExpected(partition)) void this.#acceptSoon(partition, socket, admit);
+    else if (this.#isReadable(partition) && this.#options.isExpected(partition))
+      void this.#acceptSoon(partition, socket, admit);
     else this.#refusing.accept(socket, { partition });
   }
 
   brokerOf(partition: number): LocalBroker | undefined {
     return this.#open.get(partition)?.broker;
+  }
+
+  /** Whether its log could be read the last time, as far as that was tried here. */
+  #isReadable(partition: number): boolean {
+    const { code } = this.#options.troubleOf(partition) ?? {};
+    return code !== "LOG_DAMAGED" && code !== "LOG_VERSION";
+  }
+
+  /** Throws what is wrong with a log that cannot be read: waiting for it is of no use. */
+  checkReadable(partition: number): void {
+    if (!this.#isReadable(partition)) throw this.#options.troubleOf(partition);
   }
 
   /** Resolves when the partition is served here, or will not be in a moment. */
@@ -106,7 +121,7 @@ export class OpenPartitions implements PartitionHost {
     timer.cancel();
   }
 
-  /** Owners may have changed: nobody waits here for what is to be found elsewhere. */
+  /** Owners may have changed: calls must not wait here for a partition that is elsewhere. */
   look(): void {
     for (const partition of [...this.#awaiting.keys()]) {
       if (!this.#options.isExpected(partition)) this.#tellWaiting(partition);
@@ -121,6 +136,8 @@ export class OpenPartitions implements PartitionHost {
   async warm(partition: number): Promise<void> {
     const { followLog } = this.#options;
     if (followLog === undefined || this.#isOver) return;
+    const known = this.#warm.get(partition);
+    if (known !== undefined) return void (await Promise.race([known.log.caughtUp, known.opening]));
     this.cool(partition);
     const awaited = {};
     this.#awaited.set(partition, awaited);
@@ -133,6 +150,11 @@ export class OpenPartitions implements PartitionHost {
     opening.catch(() => {});
     this.#warm.set(partition, { log, opening });
     await Promise.race([log.caughtUp, opening]);
+  }
+
+  async standBy(partition: number): Promise<void> {
+    await this.warm(partition);
+    await this.#warm.get(partition)?.opening;
   }
 
   cool(partition: number): void {
@@ -215,7 +237,7 @@ export class OpenPartitions implements PartitionHost {
     return this.#open.get(partition)?.log.anchor ?? this.#lastAnchors.get(partition);
   }
 
-  /** Nobody is served any more; what the logs still take is written. */
+  /** No call is served any more. What the logs still take is written. */
   async stop(): Promise<void> {
     this.#isOver = true;
     this.#refusing.close();
@@ -248,7 +270,9 @@ export class OpenPartitions implements PartitionHost {
 
   #whyNot(partition: number): string {
     if (this.#open.has(partition)) return RESTING;
-    return this.#options.troubleOf(partition) ?? "it is not served here";
+    const trouble = this.#options.troubleOf(partition);
+    if (trouble === undefined) return "it is not served here";
+    return trouble.code === "INTERNAL" ? UNEXPECTED : trouble.message;
   }
 }
 

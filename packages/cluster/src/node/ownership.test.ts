@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SluiceError } from "@sluice/protocol";
 import { turningClock } from "@sluice/protocol/testing";
+import { MemoryHeartbeats } from "../heartbeats/memory-heartbeats.ts";
 import { CLOSE_MS_MAX, REGISTRY_MS_MAX } from "../limits.ts";
 import { MemoryRegistry } from "../registry/memory-registry.ts";
 import { Ownership } from "./ownership.ts";
 
-/** A registry that nobody can change any more. */
+/** A registry that cannot be changed any more. */
 class LostRegistry extends MemoryRegistry {
   isLost = false;
 
@@ -24,6 +25,7 @@ test("a node ends though neither its log nor the registry answers any more", asy
     registry,
     clock,
     node: "a",
+    heartbeats: new MemoryHeartbeats(),
     incarnation: "a1",
     address: "http://a",
     version: "1",

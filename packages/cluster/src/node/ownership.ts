@@ -3,60 +3,72 @@
  * and decides again whenever something has changed: what to take from the dead, what to hand over
  * to whom it belongs now, and when to stop for want of a proof that what it has is still its own.
  */
-import { type Clock, SluiceError, type Timer, wallTime } from "@sluice/protocol";
+import { FEATURE_LEVEL } from "@sluice/broker";
+import { type Clock, SluiceError, type Timer } from "@sluice/protocol";
+import type { Heartbeats } from "../heartbeats/heartbeats.ts";
 import {
   BEATS_PER_LEASE,
   CLAIMS_MAX,
   CLOSE_MS_MAX,
   FORGET_MS,
   LEASE_MS,
-  MOVES_KEPT,
   MOVES_MAX,
   PROOF_SHARE,
+  STANDBY_TICKS,
   START_MS_MAX,
 } from "../limits.ts";
 import type { Registry, WatchedEntry } from "../registry/registry.ts";
 import { keepTrying, within } from "../within.ts";
 import {
-  ANCHOR_PREFIX,
+  BeatReader,
   isSame,
   NODE_PREFIX,
   type NodeName,
   OWNER_PREFIX,
-  type OwnerEntry,
   type PartitionFigures,
-  parseNodeEntry,
 } from "./entries.ts";
 import { type Member, Members } from "./members.ts";
+import { type Move, MoveList } from "./move-list.ts";
 import { type PartitionHost, PartitionLife } from "./partition-life.ts";
 import { Placement } from "./place.ts";
 import { Presence } from "./presence.ts";
 import { RegistryWatchdog } from "./registry-watchdog.ts";
+import { Standbys } from "./standbys.ts";
 
 export interface OwnershipOptions {
   readonly registry: Registry;
+  readonly heartbeats: Heartbeats;
   readonly clock: Clock;
   readonly node: string;
   readonly incarnation: string;
   /** Where clients and other nodes reach this one. */
   readonly address: string;
   readonly version: string;
+  /** What this node understands. */
+  readonly level?: number | undefined;
   readonly partitions: number;
   readonly host: PartitionHost;
   readonly leaseMs?: number | undefined;
-  /** What is told of a partition beside its state. */
-  readonly figures?: ((partition: number) => { lagMs: number; jobs: number }) | undefined;
+  /** Partitions with so many jobs have a standby. */
+  readonly standbyJobs?: number | undefined;
+  /** What this node reports about a partition beside its state. */
+  readonly figures?: ((partition: number) => Told) | undefined;
+  /** The NATS server that this node is connected to. */
+  readonly nats?: (() => string | undefined) | undefined;
   /** Up to which change this node has read the keys. */
   readonly keysRead?: (() => number) | undefined;
   /** Nodes that this one cannot reach. */
   readonly unreached?: (() => readonly string[]) | undefined;
-  /** Told of entries that are not about nodes and owners. */
+  /** What else is watched in the registry, and told: keys, and beginnings that end with a dot. */
+  readonly watched?: readonly string[] | undefined;
   readonly onEntry?: ((entry: WatchedEntry) => void) | undefined;
   /** Of a partition, or of this node's own entry. */
   readonly onError?: ((partition: number | undefined, error: SluiceError) => void) | undefined;
   /** Another process has our name: this one has to end. */
   readonly onSuperseded?: ((error: SluiceError) => void) | undefined;
 }
+
+type Told = Pick<PartitionFigures, "lagMs" | "jobs" | "leader" | "error">;
 
 export interface Owner {
   readonly node: string;
@@ -65,32 +77,23 @@ export interface Owner {
   readonly isSelf: boolean;
 }
 
-/** A partition has got another owner. */
-export interface Move {
-  readonly partition: number;
-  readonly from: string;
-  readonly to: string;
-  readonly epoch: number;
-  /** Handed over, or taken from a node that was gone. */
-  readonly isHandedOver: boolean;
-  /** Wall time at which this node heard of it. */
-  readonly at: number;
-}
-
 export class Ownership {
   readonly #options: OwnershipOptions;
   readonly #name: NodeName;
   readonly #leaseMs: number;
   readonly #members: Members;
-  readonly #placement: Placement;
+  #placement: Placement;
+  #standbys: Standbys;
   readonly #presence: Presence;
-  readonly #lives: readonly PartitionLife[];
+  readonly #beats = new BeatReader();
+  readonly #lives: PartitionLife[] = [];
   readonly #listeners = new Set<() => void>();
   readonly #waits = new Set<() => void>();
-  readonly #moves: Move[] = [];
+  readonly #moves: MoveList;
   /** One watch for all: what is heard before our own beat was said before it. */
   readonly #watchdog: RegistryWatchdog;
   #beat: Timer | undefined;
+  #unlisten: (() => void) | undefined;
   #isLooking = false;
   #mustLook = false;
   #told = "";
@@ -98,40 +101,58 @@ export class Ownership {
 
   constructor(options: OwnershipOptions) {
     this.#options = options;
-    const { node, incarnation, registry, clock, address, version, host } = options;
+    const { node, incarnation, registry, heartbeats, clock, address, version } = options;
     const name = { node, incarnation };
     this.#name = name;
     this.#leaseMs = options.leaseMs ?? LEASE_MS;
     this.#members = new Members(name, this.#leaseMs);
+    this.#moves = new MoveList(clock);
     this.#placement = new Placement(options.partitions);
+    this.#standbys = new Standbys(node, options.partitions, options.standbyJobs);
     const onSuperseded = (error: SluiceError): void => {
       options.onSuperseded?.(error);
       this.#look();
     };
     const { keysRead = () => 0, unreached = () => [] } = options;
     const onError = (error: SluiceError): void => options.onError?.(undefined, error);
-    const own = { registry, clock, name, address, version, onError };
-    this.#presence = new Presence({ ...own, keysRead, unreached, onSuperseded });
+    const { level = FEATURE_LEVEL } = options;
+    const own = { registry, heartbeats, clock, name, address, version, level, onError };
+    const { nats } = options;
+    this.#presence = new Presence({ ...own, keysRead, unreached, nats, onSuperseded });
     const onEntry = (entry: WatchedEntry): void => this.#hear(entry);
-    this.#watchdog = new RegistryWatchdog({ registry, clock, leaseMs: this.#leaseMs, onEntry });
-    this.#lives = Array.from(
-      { length: options.partitions },
-      (_, partition) =>
-        new PartitionLife({
-          partition,
-          name,
-          address,
-          registry,
-          clock,
-          host,
-          onChange: () => this.#look(),
-          onError: (at, error) => options.onError?.(at, error),
-        }),
-    );
+    this.#watchdog = new RegistryWatchdog({
+      ...{ registry, clock, leaseMs: this.#leaseMs, onEntry },
+      keys: [OWNER_PREFIX, NODE_PREFIX + node, ...(options.watched ?? [])],
+    });
+    this.#addLives(options.partitions);
+  }
+
+  /** The cluster has more partitions from now on. No node owns them yet. */
+  grow(partitions: number): void {
+    if (partitions <= this.#lives.length) return;
+    const { node, standbyJobs } = this.#options;
+    this.#placement = new Placement(partitions);
+    this.#standbys = new Standbys(node, partitions, standbyJobs);
+    this.#addLives(partitions);
+    this.#look();
+  }
+
+  #addLives(partitions: number): void {
+    const { registry, clock, host, address, onError } = this.#options;
+    const name = this.#name;
+    for (let partition = this.#lives.length; partition < partitions; partition++) {
+      const own = { partition, name, address, registry, clock, host };
+      const onChange = (): void => this.#look();
+      this.#lives.push(
+        new PartitionLife({ ...own, onChange, onError: (at, error) => onError?.(at, error) }),
+      );
+    }
   }
 
   /** Resolves when the others can see this node; rejects when the registry cannot be reached. */
   async start(): Promise<void> {
+    const { heartbeats } = this.#options;
+    this.#unlisten = await heartbeats.listen((text) => this.#hearBeat(text));
     await this.#watchdog.start();
     await keepTrying(this.#options.clock, START_MS_MAX, () => this.#appear());
     this.#beatOn();
@@ -139,7 +160,8 @@ export class Ownership {
   }
 
   async #appear(): Promise<void> {
-    await this.#presence.renew(this.#figures());
+    await this.#presence.renew();
+    this.#presence.beat(this.#figures());
     if (this.#presence.renewedAt > Number.NEGATIVE_INFINITY) return;
     const message = "the registry of the cluster cannot be written to";
     throw this.#presence.error ?? new SluiceError("DISCONNECTED", message);
@@ -168,7 +190,7 @@ export class Ownership {
 
   /** The latest last. */
   moves(): readonly Move[] {
-    return this.#moves;
+    return this.#moves.all();
   }
 
   get isDraining(): boolean {
@@ -178,6 +200,11 @@ export class Ownership {
   /** Whether this node hears what is said in the registry. */
   get isHearing(): boolean {
     return this.#members.isHearing(this.#now());
+  }
+
+  /** When the registry last took a write of ours, by the clock. */
+  get renewedAt(): number {
+    return this.#presence.renewedAt;
   }
 
   /** Whether there is nothing left here that others would miss. */
@@ -192,10 +219,10 @@ export class Ownership {
 
   /** Writes the own entry now, for something in it has changed. */
   tellNow(): void {
-    void this.#presence.renew(this.#figures()).then(() => this.#presence.renew(this.#figures()));
+    this.#presence.beat(this.#figures());
   }
 
-  /** Gives all partitions to other nodes; resolves when none is left here, or nobody to take it. */
+  /** Gives all partitions to other nodes. Resolves when none is left, or no node can take it. */
   async drain(): Promise<void> {
     await this.#presence.drain(this.#figures());
     this.#look();
@@ -206,7 +233,7 @@ export class Ownership {
     return this.#members.heirsOf(this.#name.node, this.#now()).length > 0;
   }
 
-  /** Leaves in good order; what nobody can take is left free. */
+  /** Leaves in good order. Partitions that no node can take are left free. */
   async close({ timeout = 10_000 } = {}): Promise<void> {
     if (this.#isOver) return;
     const { clock } = this.#options;
@@ -230,6 +257,7 @@ export class Ownership {
     this.#beat?.cancel();
     this.#presence.stop();
     this.#watchdog.stop();
+    this.#unlisten?.();
     for (const wait of [...this.#waits]) wait();
     this.#tell();
   }
@@ -240,28 +268,21 @@ export class Ownership {
 
   #hear(heard: WatchedEntry): void {
     const { key, value, revision } = heard;
-    if (key.startsWith(NODE_PREFIX)) {
-      const id = key.slice(NODE_PREFIX.length);
-      // In a large cluster these come by the hundred; the next tick looks at what time has changed.
-      if (!this.#members.hear(id, parseNodeEntry(value), revision, this.#now())) return;
+    if (key === NODE_PREFIX + this.#name.node) {
+      if (value !== undefined) this.#members.hearEntry(revision, this.#now());
     } else if (key.startsWith(OWNER_PREFIX)) {
       const life = this.#lives[Number(key.slice(OWNER_PREFIX.length))];
       const before = life?.entry;
       life?.hear(value, revision);
-      if (life !== undefined) this.#noteMove(life.partition, before, life.entry);
-    } else if (key.startsWith(ANCHOR_PREFIX)) return;
-    else return this.#options.onEntry?.(heard);
+      if (life !== undefined) this.#moves.note(life.partition, before, life.entry);
+    } else return this.#options.onEntry?.(heard);
     this.#look();
   }
 
-  #noteMove(partition: number, before?: OwnerEntry, after?: OwnerEntry): void {
-    if (after === undefined || after.node === "" || after.epoch === before?.epoch) return;
-    const { clock } = this.#options;
-    const { node: to, epoch, from = "", isHandedOver = false } = after;
-    if (from === to) return;
-    const at = wallTime(clock);
-    this.#moves.push({ partition, from, to, epoch, isHandedOver, at });
-    if (this.#moves.length > MOVES_KEPT) this.#moves.shift();
+  /** In a large cluster these come by the hundred; the next tick looks at what time has changed. */
+  #hearBeat(text: string): void {
+    const beat = this.#beats.read(text);
+    if (beat !== undefined && this.#members.hear(beat, this.#now())) this.#look();
   }
 
   /** Twice a beat, so that a death is seen soon; renewed at every other one. */
@@ -272,22 +293,32 @@ export class Ownership {
     const tick = (): void => {
       if (this.#isOver) return;
       this.#beat = clock.at(clock.now() + everyMs, tick);
-      if (ticks++ % 2 === 0) void this.#presence.renew(this.#figures());
-      this.#watchdog.look(this.#presence.revision, this.#members.revisionOf(this.#name.node));
+      if (ticks++ % 2 === 0) {
+        void this.#presence.renew();
+        this.#presence.beat(this.#figures());
+      }
+      if (ticks % STANDBY_TICKS === 0)
+        this.#standbys.look(this.#members, this.#owners(), this.#now());
+      this.#watchdog.look(this.#presence.revision, this.#members.revision);
       this.#look();
     };
     this.#beat = clock.at(clock.now() + everyMs, tick);
   }
 
+  #owners(): (string | undefined)[] {
+    return this.#lives.map(({ partition }) => this.ownerOf(partition)?.node);
+  }
+
   #figures(): PartitionFigures[] {
-    const active = this.#lives.filter(isActive);
-    return active.map(({ partition, state, openMs }) => {
-      const { lagMs, jobs } = this.#options.figures?.(partition) ?? { lagMs: 0, jobs: 0 };
-      return { partition, state, lagMs, jobs, openMs };
+    return this.#lives.flatMap((life) => {
+      const { partition, state, openMs } = life;
+      const told = this.#options.figures?.(partition) ?? { lagMs: 0, jobs: 0 };
+      const isTold = isActive(life) || (life.isOurs && told.error !== undefined);
+      return isTold ? [{ partition, state, openMs, ...told }] : [];
     });
   }
 
-  /** Decides anew; what changes in between is looked at right after. */
+  /** Decides again. What changes in between is looked at right after. */
   #look(): void {
     this.#mustLook = true;
     if (this.#isLooking) return;
@@ -321,7 +352,7 @@ export class Ownership {
       isDraining,
       keysRead,
     ]);
-    return JSON.stringify([lives, nodes, this.#isOver]);
+    return JSON.stringify([lives, nodes, this.isHearing, this.#isOver]);
   }
 
   #lookOnce(): void {
@@ -361,20 +392,28 @@ export class Ownership {
     switch (life.state) {
       case "serving":
         if (life.isBroken || !life.isOurs) return life.lose();
-        if (isHearing) this.#moveOn(life, placement[life.partition], now);
+        if (isHearing) this.#moveOn(life, this.#targetOf(life, placement, now), now);
         return;
       case "resting":
         if (life.isBroken || !life.isOurs) life.lose();
+        return;
+      case "standby":
+        if (life.isHeld) return life.cool();
+        if (life.isOurs) return life.claim();
+        if (isTarget && !this.#hasLiveOwner(life, now)) return this.#claim(life);
+        if (this.#isPromisedToUs(life, now)) return life.warm();
+        if (isHearing && !this.#standbys.isOurs(life.partition)) life.cool();
         return;
       case "warming":
         if (life.isOurs) return life.claim();
         if (!this.#isPromisedToUs(life, now)) life.cool();
         return;
       case "away":
-        if (now < life.retryAt || this.#presence.isStopped) return;
+        if (now < life.retryAt || this.#presence.isStopped || life.isHeld) return;
         if (life.isOurs) life.claim();
         else if (isTarget && !this.#hasLiveOwner(life, now)) this.#claim(life);
         else if (isHearing && this.#isPromisedToUs(life, now)) life.warm();
+        else if (isHearing && this.#standbys.isOurs(life.partition)) life.standBy();
     }
   }
 
@@ -392,6 +431,21 @@ export class Ownership {
     return isSame(life.entry?.next, this.#name) && this.#hasLiveOwner(life, now);
   }
 
+  /** To whom a partition that we serve should go. */
+  #targetOf(life: PartitionLife, placement: readonly string[], now: number): string | undefined {
+    const { node } = this.#name;
+    if (this.#isStuck(life)) {
+      return this.#members.refugeFrom(node, life.entry?.next?.node, now) ?? node;
+    }
+    const target = placement[life.partition];
+    return target !== life.entry?.from || !life.isRefuge(now) ? target : node;
+  }
+
+  /** Whether its log has confirmed nothing for as long as a node may be silent. */
+  #isStuck({ partition }: PartitionLife): boolean {
+    return (this.#options.figures?.(partition).lagMs ?? 0) >= this.#leaseMs;
+  }
+
   /** Hands over what belongs to another node now: that one reads ahead, then it gets it. */
   #moveOn(life: PartitionLife, target: string | undefined, now: number): void {
     const next = target === undefined ? undefined : this.#members.nameOf(target);
@@ -400,6 +454,8 @@ export class Ownership {
     } else if (!isSame(life.entry?.next, next)) {
       const promised = this.#lives.filter(({ isPromised }) => isPromised).length;
       if (life.isPromised || promised < MOVES_MAX) life.promise(next);
+    } else if (this.#isStuck(life)) {
+      if (life.isNextReady) life.giveUp(next, this.#members.addressOf(next.node) ?? "");
     } else if (life.isNextDue(now) && !this.#lives.some(({ state }) => state === "leaving")) {
       life.handOver(next, this.#members.addressOf(next.node) ?? "");
     }
@@ -408,11 +464,17 @@ export class Ownership {
   /** The first of the living clears away what has been dead for long. */
   #forgetDead(now: number): void {
     if (this.#members.placeable(now)[0] !== this.#name.node) return;
-    for (const { id, isAlive, silentMs, revision } of this.#members.all(now)) {
+    for (const { id, isAlive, silentMs } of this.#members.all(now)) {
       if (isAlive || silentMs < FORGET_MS) continue;
-      this.#members.hear(id, undefined, revision, now);
-      this.#options.registry.delete(NODE_PREFIX + id, revision).catch(() => {});
+      this.#members.forget(id);
+      void this.#deleteEntry(id).catch(() => {});
     }
+  }
+
+  async #deleteEntry(id: string): Promise<void> {
+    const { registry } = this.#options;
+    const found = await registry.get(NODE_PREFIX + id);
+    if (found !== undefined) await registry.delete(NODE_PREFIX + id, found.revision);
   }
 
   #tell(): void {
@@ -433,5 +495,5 @@ export class Ownership {
 }
 
 function isActive({ state }: PartitionLife): boolean {
-  return state !== "away" && state !== "warming";
+  return state !== "away" && state !== "standby" && state !== "warming";
 }

@@ -105,7 +105,7 @@ test("a node that ends does not wait for what it reads ahead", async () => {
   assert.deepEqual(errors, []);
 });
 
-test("a log that fails is told once, by whomever it is noticed", async () => {
+test("reports a failed log once, whichever part notices it", async () => {
   const host = new Host();
   const { life, errors } = lifeOn(host);
   for (let opening = 1; opening <= 2; opening++) {

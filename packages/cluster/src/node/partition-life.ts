@@ -2,15 +2,16 @@
  * One partition as this node has it. It is in one of these states.
  *
  *   away      it is not ours, or it is and waits for the next try to open it
+ *   standby   another node has it: we read its log along, for the case that it dies
  *   warming   another node wants to hand it to us: we read its log ahead
  *   opening   we have claimed it: its log is fenced and read
  *   serving   calls are answered
- *   resting   we cannot prove that it is still ours: nobody is served, nothing is forgotten.
- *             With a proof it goes on (serving), else somebody else gets it (away)
+ *   resting   we cannot prove that it is still ours: no call is served, nothing is forgotten.
+ *             With a proof it continues (serving), else another node gets it (away)
  *   leaving   we hand it over: streams are cut, what was answered is made durable
  *
  * A claim is a compare-and-set of the owner's entry, made right before every opening, so that two
- * nodes that open in turns come to an end; whoever hands a partition over has made it for us.
+ * nodes that open in turns come to an end. A node that hands a partition over has made it for us.
  * Safety does not rest on it: opening fences.
  */
 import type { Anchor } from "@sluice/log";
@@ -18,6 +19,7 @@ import { type Clock, type SluiceError, toSluiceError } from "@sluice/protocol";
 import {
   ANCHOR_MS,
   CLOSE_MS_MAX,
+  GIVEN_UP_MS,
   REGISTRY_MS_MAX,
   RETRY_MS_MAX,
   RETRY_MS_MIN,
@@ -40,11 +42,13 @@ import {
 export interface PartitionHost {
   /** Reads the log ahead without fencing anybody, so that `open` has less to do. */
   warm(partition: number): Promise<void>;
+  /** Reads the log along until it is opened; rejects when that fails. Absent: it cannot. */
+  standBy?(partition: number): Promise<void>;
   /** What was read ahead is not needed after all. */
   cool(partition: number): void;
-  /** Fences whoever had it, reads the log, and serves. */
+  /** Fences its previous owner, reads the log, and serves. */
   open(partition: number, known: KnownLog): Promise<void>;
-  /** Cuts its streams; nobody is served until `resume`. */
+  /** Cuts its streams. No call is served until `resume`. */
   rest(partition: number): void;
   resume(partition: number): void;
   /** Cuts its streams, makes durable what was answered and lets go of the log. */
@@ -63,7 +67,14 @@ export interface KnownLog {
   readonly anchor: Anchor | undefined;
 }
 
-export type PartitionState = "away" | "warming" | "opening" | "serving" | "resting" | "leaving";
+export type PartitionState =
+  | "away"
+  | "standby"
+  | "warming"
+  | "opening"
+  | "serving"
+  | "resting"
+  | "leaving";
 
 export interface PartitionLifeOptions {
   readonly partition: number;
@@ -97,6 +108,7 @@ export class PartitionLife {
   /** Ends the warming that is under way. */
   #endWarming: (() => void) | undefined;
   #openedEpoch = 0;
+  #servedAt = 0;
   /** The anchor as it was noted last, and when. */
   #noted: Anchor | undefined;
   #notedRevision = 0;
@@ -124,6 +136,11 @@ export class PartitionLife {
     return isSame(this.#entry, this.#options.name);
   }
 
+  /** Whether no node may open it for now. */
+  get isHeld(): boolean {
+    return this.#entry?.held !== undefined;
+  }
+
   get provenAt(): number {
     return this.#provenAt;
   }
@@ -138,9 +155,19 @@ export class PartitionLife {
     return this.isOurs && this.#entry?.next !== undefined;
   }
 
+  /** Whether it came from a node that could not write to its log, a short while ago. */
+  isRefuge(now: number): boolean {
+    return this.#entry?.isGivenUp === true && now - this.#servedAt < GIVEN_UP_MS;
+  }
+
+  /** Whether the named successor has read the log. */
+  get isNextReady(): boolean {
+    return this.#entry?.isNextReady === true;
+  }
+
   /** Whether the named successor is ready, or has had its time. */
   isNextDue(now: number): boolean {
-    return this.#entry?.isNextReady === true || now - this.#namedAt > WARM_MS_MAX;
+    return this.isNextReady || now - this.#namedAt > WARM_MS_MAX;
   }
 
   /** The owner's entry has changed. */
@@ -148,9 +175,13 @@ export class PartitionLife {
     if (revision <= this.#revision) return;
     this.#revision = revision;
     this.#entry = parseOwnerEntry(text);
+    // An operator may have repaired it: whatever went wrong before is tried again at once.
+    if (this.#entry?.node !== "") return;
+    this.#retryAt = 0;
+    this.#failures = 0;
   }
 
-  /** It is nobody's, or was taken from the dead: claims it and opens it. */
+  /** It has no owner, or was taken from a dead one: claims it and opens it. */
   claim(): void {
     this.#step(async () => {
       const { clock, host } = this.#options;
@@ -164,8 +195,9 @@ export class PartitionLife {
       this.openMs = clock.now() - since;
       this.#provenAt = since;
       this.#failures = 0;
+      this.#servedAt = clock.now();
       this.#set("serving");
-      // Whoever opens it next says it when this is lost.
+      // If this write is lost, the node that opens it next writes it.
       if (!hasLog) await this.#write({ ...this.#entry!, hasLog: true }).catch(() => {});
     });
   }
@@ -203,13 +235,28 @@ export class PartitionLife {
       if (!isEnded && isSame(entry?.next, name)) {
         return this.#write({ ...entry!, isNextReady: true });
       }
-      // Of use only to whoever was given it meanwhile.
+      // What was read is of use only if the partition was given to us meanwhile.
       if (!this.isOurs) host.cool(this.partition);
       this.#set("away");
     });
   }
 
-  /** This node ends: nobody waits for what it reads ahead. */
+  /** Reads the log along, so that a takeover does not have to. */
+  standBy(): void {
+    const { host } = this.#options;
+    if (host.standBy === undefined) return;
+    this.#set("standby");
+    host.standBy(this.partition).catch((error) => this.#failedAlong(toSluiceError(error)));
+  }
+
+  /** What was read is of no use any more; it may have been given up on purpose. */
+  #failedAlong(error: SluiceError): void {
+    if (this.#state !== "standby" || this.#isBusy) return;
+    this.cool();
+    this.#putOff(error);
+  }
+
+  /** This node ends: nothing waits for what it reads ahead. */
   stopWarming(): void {
     this.#endWarming?.();
   }
@@ -229,7 +276,7 @@ export class PartitionLife {
     });
   }
 
-  /** Hands it over to a node, or to nobody. */
+  /** Hands it over to a node, or leaves it without an owner. */
   handOver(to: NodeName | undefined, address: string): void {
     this.#step(async () => {
       this.#set("leaving");
@@ -251,7 +298,30 @@ export class PartitionLife {
     });
   }
 
-  /** Somebody else has it. */
+  /**
+   * Its log confirms nothing to us, and the successor has read it: that one gets it first, and its
+   * fence ends what we could not write. If the registry does not take it, all stays as it was.
+   */
+  giveUp(to: NodeName, address: string): void {
+    this.#step(async () => {
+      const { host, name } = this.#options;
+      const { epoch, hasLog = false } = this.#entry!;
+      this.rest();
+      const from = { from: name.node, isHandedOver: true, isGivenUp: true };
+      try {
+        await this.#write({ ...to, address, epoch: epoch + 1, ...from, hasLog });
+      } catch (error) {
+        host.resume(this.partition);
+        this.#set("serving");
+        throw error;
+      }
+      this.#set("leaving");
+      await this.#close();
+      this.#set("away");
+    });
+  }
+
+  /** Another node has it. */
   lose(): void {
     this.#step(async () => {
       this.#set("leaving");
@@ -271,7 +341,7 @@ export class PartitionLife {
     this.#set("serving");
   }
 
-  /** The log confirms or refuses: whoever can write to it owns it. */
+  /** The log confirms or refuses: the node that can write to it owns it. */
   prove(): void {
     if (this.#isProving) return;
     this.#isProving = true;
@@ -314,7 +384,7 @@ export class PartitionLife {
     const text = JSON.stringify(anchor);
     const revision = this.#notedRevision;
     const written =
-      revision === 0 ? registry.create(key, text) : registry.renew(key, text, revision);
+      revision === 0 ? registry.create(key, text) : registry.update(key, text, revision);
     try {
       this.#notedRevision = await within(clock, REGISTRY_MS_MAX, written);
       this.#noted = anchor;
@@ -323,7 +393,7 @@ export class PartitionLife {
     }
   }
 
-  /** Its log has failed, or was fenced: it is closed, and opened anew if it is still ours. */
+  /** Its log has failed, or was fenced: it is closed, and opened again if it is still ours. */
   fail(error: SluiceError): void {
     // Its broker and its streams each tell of the same end.
     if (this.#fault !== undefined) return;
@@ -367,8 +437,8 @@ export class PartitionLife {
   }
 
   /**
-   * What we know is not what is there. Mostly the news is on its way; but a NATS server that leads
-   * from now on may count otherwise than the one before, and nobody would tell of that.
+   * What we know is not what is there. Mostly the news is on its way. But a NATS server that leads
+   * from now on may count differently from the one before, and no message would say so.
    */
   async #lookUp(): Promise<void> {
     const { registry, clock } = this.#options;

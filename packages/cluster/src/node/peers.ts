@@ -1,6 +1,6 @@
 /**
  * Whether the other nodes can be reached. A node that is cut off from the others but not from NATS
- * looks alive to the registry, and yet nobody could use what it owns. So each node calls at a few
+ * looks alive to the registry, and yet what it owns cannot be used. So each node calls at a few
  * others now and then, and says in its entry whom it does not reach; one that most of its callers
  * miss gets no partitions.
  */

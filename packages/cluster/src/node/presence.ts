@@ -1,9 +1,11 @@
-/** The entry by which the others know that this node lives, written again at every beat. */
+/** This node as others know it: its heartbeats, and its entry in the registry. */
 import { type Clock, SluiceError, toSluiceError, wallTime } from "@sluice/protocol";
+import type { Heartbeats } from "../heartbeats/heartbeats.ts";
 import { DRAIN_ASK_MS, ENTRY_TRIES_MAX, LEASE_MS, REGISTRY_MS_MAX } from "../limits.ts";
 import type { Registry } from "../registry/registry.ts";
 import { isConflict, within } from "../within.ts";
 import {
+  encodeBeat,
   encodeNodeEntry,
   NODE_PREFIX,
   type NodeEntry,
@@ -14,13 +16,17 @@ import {
 
 export interface PresenceOptions {
   readonly registry: Registry;
+  readonly heartbeats: Heartbeats;
   readonly clock: Clock;
   readonly name: NodeName;
   readonly address: string;
   readonly version: string;
+  readonly level: number;
   readonly keysRead: () => number;
   readonly unreached: () => readonly string[];
-  /** The entry could not be renewed; told once, until one goes through again. */
+  /** The NATS server that this node is connected to. */
+  readonly nats?: (() => string | undefined) | undefined;
+  /** The entry could not be renewed. Reported once, until one goes through again. */
   readonly onError: (error: SluiceError) => void;
   /** Another process has started under our name: the newer one stays. */
   readonly onSuperseded: (error: SluiceError) => void;
@@ -56,9 +62,9 @@ export class Presence {
   }
 
   /** Renews the entry; one renewal at a time, and whether it went through shows in `renewedAt`. */
-  renew(lives: readonly PartitionFigures[]): Promise<void> {
+  renew(): Promise<void> {
     if (this.#isOver) return Promise.resolve();
-    this.#renewing ??= this.#renew(lives)
+    this.#renewing ??= this.#renew()
       .catch((error) => this.#failed(error))
       .finally(() => {
         this.#renewing = undefined;
@@ -68,7 +74,15 @@ export class Presence {
 
   async drain(lives: readonly PartitionFigures[]): Promise<void> {
     this.#isDraining = true;
-    await this.renew(lives);
+    this.beat(lives);
+    await this.renew();
+  }
+
+  /** Tells the others that this node lives. A beat that is lost is followed by the next. */
+  beat(lives: readonly PartitionFigures[]): void {
+    if (this.#isOver) return;
+    const { heartbeats, name } = this.#options;
+    heartbeats.send(encodeBeat(name.node, this.#entryNow(lives))).catch(() => {});
   }
 
   /** The others need not wait for the lease to run out. */
@@ -76,7 +90,9 @@ export class Presence {
     await this.#renewing;
     this.#isOver = true;
     if (this.#revision === undefined) return;
-    const { registry, clock } = this.#options;
+    const { registry, clock, heartbeats, name } = this.#options;
+    const last = encodeBeat(name.node, this.#entryNow([]), true);
+    heartbeats.send(last).catch(() => {});
     const gone = registry.delete(this.#key, this.#revision);
     await within(clock, REGISTRY_MS_MAX, gone).catch(() => {});
   }
@@ -94,12 +110,12 @@ export class Presence {
     return NODE_PREFIX + this.#options.name.node;
   }
 
-  async #renew(lives: readonly PartitionFigures[]): Promise<void> {
+  async #renew(): Promise<void> {
     const { clock } = this.#options;
     for (let tries = 0; tries < ENTRY_TRIES_MAX && !this.#isOver; tries++) {
       const sentAt = clock.now();
       try {
-        this.#revision = await within(clock, REGISTRY_MS_MAX, this.#write(lives));
+        this.#revision = await within(clock, REGISTRY_MS_MAX, this.#write());
         this.#isWritten = true;
         this.error = undefined;
         this.renewedAt = sentAt;
@@ -119,25 +135,31 @@ export class Presence {
     if (wasWell && !this.#isOver) this.#options.onError(this.error);
   }
 
-  async #write(lives: readonly PartitionFigures[]): Promise<number> {
-    const { registry, name, address, version, keysRead, unreached } = this.#options;
-    const entry: NodeEntry = {
+  async #write(): Promise<number> {
+    const { registry } = this.#options;
+    const text = encodeNodeEntry(this.#entryNow([]));
+    if (this.#revision === undefined) return registry.create(this.#key, text);
+    return registry.update(this.#key, text, this.#revision);
+  }
+
+  #entryNow(lives: readonly PartitionFigures[]): NodeEntry {
+    const { name, address, version, level, keysRead, unreached, nats } = this.#options;
+    return {
       address,
       incarnation: name.incarnation,
       version,
+      level,
       startedAt: this.#startedAt,
       isDraining: this.#isDraining,
       beat: ++this.#beat,
       keysRead: keysRead(),
       unreached: unreached(),
+      nats: nats?.(),
       lives,
     };
-    const text = encodeNodeEntry(entry);
-    if (this.#revision === undefined) return registry.create(this.#key, text);
-    return registry.renew(this.#key, text, this.#revision);
   }
 
-  /** Somebody else has written our entry: a wish to drain, or our own write that seemed lost. */
+  /** Our entry has another revision: a wish to drain, or our own write that seemed lost. */
   async #adopt(): Promise<void> {
     const { registry, name, onSuperseded } = this.#options;
     const found = await registry.get(this.#key);
@@ -175,7 +197,7 @@ export async function askToDrain(registry: Registry, clock: Clock, node: string)
     await new Promise<void>((resolve) => clock.at(clock.now() + DRAIN_ASK_MS, resolve));
   } while (clock.now() < endAt);
   if (askedAt !== undefined) return;
-  throw new SluiceError("TIMEOUT", `the node ${node} could not be told to drain: try again`);
+  throw new SluiceError("TIMEOUT", `node ${node} did not confirm that it drains; try again`);
 }
 
 async function askedOnce(

@@ -13,8 +13,8 @@ const ELSEWHERE = [0, 1, 2].filter((one) => one !== HOME);
 async function late() {
   const registry = new MemoryRegistry();
   const said: WatchedEntry[] = [];
-  await registry.watch("", (entry) => said.push(entry));
-  return { directory: new RegistryDirectory(registry, PARTITIONS), registry, said };
+  await registry.watch(["queue."], (entry) => said.push(entry));
+  return { directory: new RegistryDirectory(registry, { partitions: PARTITIONS }), registry, said };
 }
 
 test("a late word of a deletion does not hide what was placed after it", async () => {
@@ -43,9 +43,9 @@ test("a late word of a placement does not bring back what was deleted after it",
   }
 });
 
-test("what another node places and deletes is heard, and told once each", async () => {
+test("reports once each what another node places and deletes", async () => {
   const { directory, registry, said } = await late();
-  const other = new RegistryDirectory(registry, PARTITIONS);
+  const other = new RegistryDirectory(registry, { partitions: PARTITIONS });
   let changes = 0;
   directory.onChange(() => changes++);
   await other.place("mail", ELSEWHERE);

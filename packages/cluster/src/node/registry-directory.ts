@@ -4,7 +4,7 @@ import { homeOfQueue } from "../hash.ts";
 import type { Registry, WatchedEntry } from "../registry/registry.ts";
 import { isConflict } from "../within.ts";
 
-const QUEUE_PREFIX = "queue.";
+export const QUEUE_PREFIX = "queue.";
 
 interface Placed {
   /** Undefined: it was taken back here, and the word of it has not come round yet. */
@@ -13,18 +13,46 @@ interface Placed {
 }
 
 export class RegistryDirectory implements Directory {
-  readonly partitions: number;
+  #partitions: number;
+  readonly homes: number;
   readonly #registry: Registry;
   readonly #placements = new Map<string, Placed>();
   readonly #listeners = new Set<() => void>();
 
-  constructor(registry: Registry, partitions: number) {
+  readonly #ownerOf: (partition: number) => string | undefined;
+
+  constructor(
+    registry: Registry,
+    { partitions, homes = partitions }: { partitions: number; homes?: number },
+    ownerOf: (partition: number) => string | undefined = () => undefined,
+  ) {
     this.#registry = registry;
-    this.partitions = partitions;
+    this.#partitions = partitions;
+    this.homes = homes;
+    this.#ownerOf = ownerOf;
+  }
+
+  get partitions(): number {
+    return this.#partitions;
+  }
+
+  /** The cluster has more partitions from now on. */
+  grow(partitions: number): void {
+    if (partitions <= this.#partitions) return;
+    this.#partitions = partitions;
+    this.#changed();
+  }
+
+  isPlaced(queue: string): boolean {
+    return this.#placements.get(queue)?.partitions !== undefined;
+  }
+
+  ownerOf(partition: number): string | undefined {
+    return this.#ownerOf(partition);
   }
 
   placementOf(queue: string): readonly number[] {
-    return this.#placements.get(queue)?.partitions ?? [homeOfQueue(queue, this.partitions)];
+    return this.#placements.get(queue)?.partitions ?? [homeOfQueue(queue, this.homes)];
   }
 
   /** Those that are elsewhere than at home alone. */
@@ -50,7 +78,7 @@ export class RegistryDirectory implements Directory {
           : this.#registry.create(key, value);
         return this.#set(queue, all, await written);
       } catch (error) {
-        // Somebody else places the same queue: both shall have their way.
+        // Another writer places the same queue: both placements must be kept.
         if (!isConflict(error)) throw error;
       }
     }
@@ -71,7 +99,7 @@ export class RegistryDirectory implements Directory {
   /** An entry of the registry has changed. */
   hear({ key, value, revision }: WatchedEntry): void {
     if (!key.startsWith(QUEUE_PREFIX)) return;
-    const queue = Buffer.from(key.slice(QUEUE_PREFIX.length), "base64url").toString();
+    const queue = queueOf(key);
     this.#set(queue, value === undefined ? undefined : partitionsOf(value), revision);
     // What was said before has been heard by now.
     const known = this.#placements.get(queue);
@@ -90,8 +118,23 @@ export class RegistryDirectory implements Directory {
   }
 }
 
-function keyOf(queue: string): string {
+/** The key of the entry that says where a queue is. */
+export function keyOf(queue: string): string {
   return QUEUE_PREFIX + Buffer.from(queue).toString("base64url");
+}
+
+function queueOf(key: string): string {
+  return Buffer.from(key.slice(QUEUE_PREFIX.length), "base64url").toString();
+}
+
+/** Where queues are that are not at home alone. */
+export async function readPlacements(registry: Registry): Promise<Record<string, number[]>> {
+  const found = new Map<string, number[]>();
+  const end = await registry.watch([QUEUE_PREFIX], ({ key, value }) => {
+    if (value !== undefined) found.set(queueOf(key), partitionsOf(value));
+  });
+  end();
+  return Object.fromEntries([...found].toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 function partitionsOf(text: string): number[] {

@@ -25,7 +25,9 @@ class WatchedRegistry extends MemoryRegistry {
 async function stage() {
   const registry = new WatchedRegistry();
   const clock = turningClock(1);
-  const hearing = new RegistryWatchdog({ registry, clock, leaseMs: LEASE_MS, onEntry: () => {} });
+  const hearing = new RegistryWatchdog({
+    ...{ registry, clock, leaseMs: LEASE_MS, keys: ["node.a"], onEntry: () => {} },
+  });
   await hearing.start();
   let written = 1;
   /** A beat at every second tick goes through, and comes back or not. */

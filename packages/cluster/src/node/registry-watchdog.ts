@@ -1,8 +1,8 @@
 /**
- * The one watch by which a node hears all others. It can die without a word: the NATS server that
+ * The one watch by which a node hears of claims. It can die without a word: the NATS server that
  * told it is gone for good, and the library notices after a minute and more. But whatever this node
  * writes must come back to it. What was written and has not come back in time is heard by a new
- * watch, which begins with all that is there; the old one ends when the new one stands.
+ * watch, which begins with all that is there; the old one ends when the new one is open.
  */
 import type { Clock } from "@sluice/protocol";
 import { DEAF_SHARE, START_MS_MAX, WATCH_MS_MAX } from "../limits.ts";
@@ -13,6 +13,8 @@ export interface RegistryWatchdogOptions {
   readonly registry: Registry;
   readonly clock: Clock;
   readonly leaseMs: number;
+  /** What is watched: our own entry is among it. */
+  readonly keys: readonly string[];
   readonly onEntry: (entry: WatchedEntry) => void;
 }
 
@@ -51,7 +53,7 @@ export class RegistryWatchdog {
     opened.catch(() => {});
   }
 
-  /** Longer each time: where all is slow, watches that tell everything anew make it slower. */
+  /** Longer each time: if all is slow, new watches that repeat everything make it slower. */
   #patienceMs(): number {
     const ms = this.#options.leaseMs * DEAF_SHARE * 2 ** this.#failedWatches;
     return Math.min(ms, WATCH_MS_MAX);
@@ -65,9 +67,9 @@ export class RegistryWatchdog {
 
   async #open(): Promise<void> {
     this.#isOpening = true;
-    const { registry, onEntry } = this.#options;
+    const { registry, keys, onEntry } = this.#options;
     try {
-      const unwatch = await registry.watch("", onEntry);
+      const unwatch = await registry.watch(keys, onEntry);
       this.#unwatch?.();
       this.#unwatch = unwatch;
       if (this.#isOver) unwatch();

@@ -5,10 +5,18 @@ import type { Ownership } from "./ownership.ts";
 
 export function statusOf(
   ownership: Ownership,
-  cluster: { name: string; self: string; version: string; partitions: number },
+  cluster: {
+    name: string;
+    self: string;
+    version: string;
+    partitions: number;
+    homes: number;
+    storageUsed: number;
+    nats: ClusterStatus["nats"];
+  },
   placements: ClusterStatus["placements"],
 ): ClusterStatus {
-  const { name, self, version, partitions } = cluster;
+  const { name, self, version, partitions, homes, storageUsed, nats } = cluster;
   const nodes = ownership.nodes();
   const figures = new Map<string, PartitionFigures>();
   for (const { id, lives } of nodes) {
@@ -21,7 +29,11 @@ export function statusOf(
     name,
     self,
     version,
+    isHearing: ownership.isHearing,
     partitionCount: partitions,
+    homeCount: homes,
+    storageUsed,
+    nats,
     nodes: nodes.map((node) => ({
       id: node.id,
       address: node.address,
@@ -30,6 +42,7 @@ export function statusOf(
       isAlive: node.isAlive,
       isDraining: node.isDraining,
       silentFor: Math.max(0, Math.round(node.silentMs)),
+      nats: node.nats,
       owned: infos.filter(({ owner }) => owner === node.id).length,
     })),
     partitions: infos,
@@ -53,10 +66,12 @@ function partitionOf(
     owner: owner?.node,
     address: owner?.address,
     epoch: entry?.epoch ?? 0,
-    state: owner === undefined ? "free" : (state ?? "away"),
+    state: owner === undefined ? (entry?.held === undefined ? "free" : "held") : (state ?? "away"),
     next: entry?.next?.node,
     lag: told?.lagMs ?? 0,
     jobs: told?.jobs ?? 0,
     openedIn: told?.openMs ?? 0,
+    leader: told?.leader,
+    error: state === "serving" ? undefined : told?.error,
   };
 }

@@ -10,22 +10,36 @@
 import type { LendAnswer, LendRequest } from "@sluice/broker";
 import {
   type Added,
+  type AddFlowOptions,
   type AddOptions,
+  type After,
   type Broker,
   type BrokerEvent,
   type BrokerStats,
+  type BulkAction,
+  type BulkInfo,
+  type BulkOptions,
   type CallName,
   type CallOptions,
   type CallRow,
   type ConsumeOptions,
   type Consumer,
+  type CountOptions,
   callsOf,
   type Deliver,
   defineCalls,
   type EventFilter,
+  type FindOptions,
+  type FlowAdded,
+  type FlowJob,
+  type FlowPlace,
+  type FoundJobs,
+  type JobCounts,
+  type JobFilter,
   type LeasedJob,
   type LeaseOptions,
   type NewJob,
+  type OperationOptions,
   type Outcome,
   type RedriveOptions,
   SluiceError,
@@ -39,7 +53,9 @@ import { Rename } from "./rename.ts";
 import { RenamedEvents } from "./renamed-events.ts";
 
 /** The calls whose answers differ from what a row can say. */
-type Own = "add" | "why" | "stats" | "redrive";
+type Own =
+  | ("add" | "addFlow" | "openFlow" | "sealFlow" | "cancelFlow" | "why" | "stats" | "redrive")
+  | ("findJobs" | "countJobs" | "startBulk");
 
 type Calls = Record<string, (...args: readonly unknown[]) => Promise<unknown>>;
 
@@ -53,6 +69,7 @@ export class PartitionPort extends callsOf<Exclude<CallName, Own>>() implements 
   readonly #broker: Broker;
   readonly #rename: Rename;
   readonly #onGone: (error: SluiceError) => void;
+  readonly #addRefusal: () => SluiceError | undefined;
   /** How each unanswered call fails. */
   readonly #unanswered = new Set<(error: SluiceError) => void>();
   readonly #consumers = new Set<Consumer>();
@@ -72,9 +89,18 @@ export class PartitionPort extends callsOf<Exclude<CallName, Own>>() implements 
     });
   }
 
-  /** `onGone` gets the last error of a broker that has ended. */
-  constructor(partition: number, broker: Broker, onGone: (error: SluiceError) => void) {
+  /**
+   * `onGone` gets the last error of a broker that has ended; `addRefusal` says why nothing may be
+   * added at the moment.
+   */
+  constructor(
+    partition: number,
+    broker: Broker,
+    onGone: (error: SluiceError) => void,
+    addRefusal: () => SluiceError | undefined = () => undefined,
+  ) {
     super();
+    this.#addRefusal = addRefusal;
     this.partition = partition;
     this.#broker = broker;
     this.#rename = new Rename(partition);
@@ -111,10 +137,58 @@ export class PartitionPort extends callsOf<Exclude<CallName, Own>>() implements 
     options?: AddOptions,
   ): Promise<Outcome<Added>[]> {
     this.#check();
-    const outcomes = await this.#answered(this.#broker.add(queue, jobs, options));
+    const refusal = this.#addRefusal();
+    if (refusal !== undefined) throw refusal;
+    const own = this.#afterInner(jobs);
+    const outcomes = await this.#answered(this.#broker.add(queue, own, options));
     return outcomes.map((outcome) =>
       outcome.ok === undefined ? outcome : { ok: this.#rename.withId(outcome.ok) },
     );
+  }
+
+  /** Jobs that others wait for, by the names that the broker has for them. */
+  #afterInner<J extends { after?: readonly (After | FlowPlace)[] | undefined }>(
+    jobs: readonly J[],
+  ): readonly J[] {
+    if (!Array.isArray(jobs) || !jobs.some((job) => Array.isArray(job?.after))) return jobs;
+    const inner = (one: After | FlowPlace): After | FlowPlace =>
+      typeof (one as After)?.id === "string" ? { ...one, id: this.#inner((one as After).id) } : one;
+    return jobs.map((job: J) =>
+      Array.isArray(job?.after) ? { ...job, after: job.after.map(inner) } : job,
+    );
+  }
+
+  async addFlow(
+    queue: string,
+    jobs: readonly FlowJob[],
+    options: AddFlowOptions = {},
+  ): Promise<FlowAdded> {
+    const { flow } = options;
+    const named = flow === undefined ? options : { ...options, flow: this.#innerFlow(flow) };
+    const args = [queue, this.#afterInner(jobs), named];
+    const added = (await this.#make("addFlow", args)) as FlowAdded;
+    return {
+      flow: this.#rename.flow(added.flow),
+      jobs: added.jobs.map((job) => this.#rename.withId(job)),
+    };
+  }
+
+  async openFlow(queue: string, options?: OperationOptions): Promise<{ flow: string }> {
+    const { flow } = (await this.#make("openFlow", [queue, options])) as { flow: string };
+    return { flow: this.#rename.flow(flow) };
+  }
+
+  async sealFlow(flow: string, options?: OperationOptions): Promise<void> {
+    await this.#make("sealFlow", [this.#innerFlow(flow), options]);
+  }
+
+  async cancelFlow(flow: string, options?: OperationOptions): Promise<void> {
+    await this.#make("cancelFlow", [this.#innerFlow(flow), options]);
+  }
+
+  #innerFlow(flow: string): string {
+    const slash = String(flow).indexOf("/");
+    return `${String(flow).slice(0, slash + 1)}${this.#inner(String(flow).slice(slash + 1))}`;
   }
 
   async lease(queue: string, options: LeaseOptions): Promise<LeasedJob[]> {
@@ -151,6 +225,25 @@ export class PartitionPort extends callsOf<Exclude<CallName, Own>>() implements 
 
   async stats(options?: StatsOptions): Promise<BrokerStats> {
     return this.#rename.stats((await this.#make("stats", [options])) as BrokerStats);
+  }
+
+  async findJobs(options: FindOptions = {}): Promise<FoundJobs> {
+    const found = await this.#make("findJobs", [this.#ofFilter(options)]);
+    return this.#rename.answer("items", found) as FoundJobs;
+  }
+
+  countJobs(options: CountOptions = {}): Promise<JobCounts> {
+    return this.#make("countJobs", [this.#ofFilter(options)]) as Promise<JobCounts>;
+  }
+
+  startBulk(action: BulkAction, filter: JobFilter, options?: BulkOptions): Promise<BulkInfo> {
+    return this.#make("startBulk", [action, this.#ofFilter(filter), options]) as Promise<BulkInfo>;
+  }
+
+  /** Jobs of other partitions are not meant here. */
+  #ofFilter<F extends JobFilter>(filter: F): F {
+    const { ids } = filter;
+    return Array.isArray(ids) ? { ...filter, ids: ids.map((id) => this.#inner(id)) } : filter;
   }
 
   redrive(queue: string, options: RedriveOptions = {}): Promise<number> {

@@ -3,12 +3,14 @@ import type {
   BrokerEvent,
   BrokerStats,
   ErrorJson,
+  Failures,
   GroupInfo,
   IdPlace,
   LeasedJob,
   Outcome,
   Page,
   QueueTimes,
+  ScheduleInfo,
   Why,
 } from "@sluice/protocol";
 import { whyText } from "@sluice/protocol";
@@ -41,7 +43,32 @@ export class Rename {
       const page = answer as Page<{ id: string }>;
       return { ...page, items: page.items.map((item) => this.withId(item)) };
     }
+    if (place === "schedule") return this.#schedule(answer as ScheduleInfo);
+    if (place === "schedules") {
+      const page = answer as Page<ScheduleInfo>;
+      return { ...page, items: page.items.map((info) => this.#schedule(info)) };
+    }
+    if (place === "failures") return this.#failures(answer as Failures);
     return place === "members" ? this.#withMembers(answer as GroupInfo) : answer;
+  }
+
+  #failures(failures: Failures): Failures {
+    const items = failures.items.map((group) => ({
+      ...group,
+      example: this.withId(group.example),
+    }));
+    return { ...failures, items };
+  }
+
+  /** The last jobs of a schedule. */
+  #schedule(info: ScheduleInfo): ScheduleInfo {
+    const { lastTick, lastRun } = info;
+    const id = lastTick?.id;
+    return {
+      ...info,
+      ...(id === undefined ? {} : { lastTick: { ...lastTick!, id: this.name(id) } }),
+      ...(lastRun === undefined ? {} : { lastRun: this.withId(lastRun) }),
+    };
   }
 
   #withMembers<T extends Pick<GroupInfo, "members">>(info: T): T {
@@ -50,7 +77,13 @@ export class Rename {
 
   /** The jobs that another one waits for, in the words too. */
   why(why: Why): Why {
-    if (why.state !== "waiting" || why.reason !== "gated") return why;
+    if (why.state === "blocked") return this.#whyBlocked(why);
+    if (why.state !== "waiting") return why;
+    if (why.reason === "ordered") {
+      const renamed = { ...why, ahead: this.name(why.ahead) };
+      return { ...renamed, text: whyText(renamed, why.asOf) };
+    }
+    if (why.reason !== "gated") return why;
     const { first, holders, keptFor } = why;
     const renamed = {
       ...why,
@@ -59,6 +92,21 @@ export class Rename {
       ...(holders?.id === undefined ? {} : { holders: { ...holders, id: this.name(holders.id) } }),
     };
     return { ...renamed, text: whyText(renamed, why.asOf) };
+  }
+
+  #whyBlocked(why: Extract<Why, { state: "blocked" }>): Why {
+    const renamed = {
+      ...why,
+      ...(why.for === undefined ? {} : { for: this.withId(why.for) }),
+      ...(why.flow === undefined ? {} : { flow: this.name(why.flow) }),
+    };
+    return { ...renamed, text: whyText(renamed, why.asOf) };
+  }
+
+  /** A flow keeps its queue in front: `orders/7-c3k9`. */
+  flow(flow: string): string {
+    const slash = flow.indexOf("/");
+    return `${flow.slice(0, slash + 1)}${this.name(flow.slice(slash + 1))}`;
   }
 
   event(event: BrokerEvent): BrokerEvent {

@@ -7,7 +7,7 @@ import { PATIENCE_MS } from "../limits.ts";
 import { makeCall } from "./make-call.ts";
 import { ServedPartitions } from "./served-partitions.ts";
 
-test("calls to a partition that nobody serves are refused after a while", async () => {
+test("calls to a partition that no node serves are refused after a while", async () => {
   const clock = turningClock(20);
   const partitions = new ServedPartitions({ clock });
   const port = partitions.port(0);

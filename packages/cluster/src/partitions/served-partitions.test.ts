@@ -10,7 +10,7 @@ import { ServedPartitions } from "./served-partitions.ts";
 
 const payload = new TextEncoder().encode("x");
 
-test("calls wait for a partition that nobody serves, until somebody does", async () => {
+test("calls wait for a partition that no node serves, until one does", async () => {
   const clock = turningClock(20);
   const partitions = new ServedPartitions({ clock });
   let queues: number | undefined;

@@ -28,6 +28,8 @@ export interface ServedPartitionsOptions extends Omit<RemotePartitionsOptions, "
   /** Connects to the owner of a partition that is not served here. Default: there is none. */
   readonly elsewhere?: ((partition: number) => Promise<Socket>) | undefined;
   /** The broker of a partition that was served here has ended. */
+  /** Why a partition takes no jobs at the moment. */
+  readonly addRefusal?: ((partition: number) => SluiceError | undefined) | undefined;
   readonly onGone?: ((partition: number, error: SluiceError) => void) | undefined;
   readonly resumeMs?: number | undefined;
 }
@@ -68,8 +70,9 @@ export class ServedPartitions implements Partitions {
       this.withdraw(partition);
       this.#options.onGone?.(partition, error);
     };
-    const near = new PartitionPort(partition, broker, onGone);
-    const far = new PartitionPort(partition, broker, onGone);
+    const addRefusal = (): SluiceError | undefined => this.#options.addRefusal?.(partition);
+    const near = new PartitionPort(partition, broker, onGone, addRefusal);
+    const far = new PartitionPort(partition, broker, onGone, addRefusal);
     const sessions = new Sessions<Admit>({
       open: async (apiKey, admit) => admit(apiKey, far),
       server: `partition ${partition}`,
@@ -105,6 +108,7 @@ export class ServedPartitions implements Partitions {
 
   /** How the broker of a partition reaches the homes of the gates that it borrows from. */
   homes(partition: number, count: number): Homes {
+    // Partitions that were added later are homes of no gate.
     const all = Array.from({ length: count }, (_, one) => String(one));
     const name = String(partition);
     return {
@@ -122,9 +126,29 @@ export class ServedPartitions implements Partitions {
     return this.#served.get(partition)?.near ?? this.#remote.port(partition);
   }
 
+  /** The partitions that are served here; calls to others are refused at once. */
+  near(): Partitions {
+    const away = new Map<number, Broker>();
+    const awayOf = (partition: number): Broker => {
+      const port = away.get(partition) ?? awayPort(partition);
+      away.set(partition, port);
+      return port;
+    };
+    return {
+      port: (partition) => this.#served.get(partition)?.near ?? awayOf(partition),
+      close: async () => {},
+    };
+  }
+
   /** Leaves all partitions. Those that are served here stay so until they are withdrawn. */
   async close(options?: { timeout?: Duration | undefined }): Promise<void> {
     const near = [...this.#served.values()].map((served) => served.near.leave(closed()));
     await Promise.all([...near, this.#remote.close(options)]);
   }
+}
+
+/** Refuses every call. */
+function awayPort(partition: number): Broker {
+  const refuse = (): Promise<never> => Promise.reject(moved(partition));
+  return new Proxy({} as Broker, { get: () => refuse });
 }

@@ -102,23 +102,6 @@ const CHANGES: Record<string, Act> = {
     }
   },
 
-  "renews what has the revision that the caller knows, whatever else changes": async ({ open }) => {
-    const handles = [await open(), await open(), await open()];
-    const lives = handles.map(async (handle, index) => {
-      let revision = await handle.create(`node.${index}`, "0");
-      for (let i = 1; i <= 10; i++)
-        revision = await handle.renew(`node.${index}`, `${i}`, revision);
-      await refused("CONFLICT", handle.renew(`node.${index}`, "late", revision - 1));
-      await refused("CONFLICT", handle.update(`node.${index}`, "late", revision - 1));
-      const entry = { value: "10", revision };
-      assert.deepEqual(await handles[0]!.get(`node.${index}`), entry);
-      await handle.delete(`node.${index}`, revision);
-      await refused("CONFLICT", handle.renew(`node.${index}`, "gone", revision));
-    });
-    await Promise.all(lives);
-    await refused("INVALID", handles[0]!.renew("node.", "x", 1));
-  },
-
   "gives revisions that grow over all keys": async ({ open }) => {
     const registry = await open();
     const revisions: number[] = [];
@@ -157,7 +140,7 @@ const CHANGES: Record<string, Act> = {
     await refused("CLOSED", registry.create("a", "x"));
     await refused(
       "CLOSED",
-      registry.watch("", () => {}),
+      registry.watch(["a"], () => {}),
     );
   },
 };
@@ -169,7 +152,7 @@ const WATCHES: Record<string, Act> = {
     await one.create("node.b", "1");
     await one.create("owner.1", "a");
     const seen = new Seen();
-    const stop = await other.watch("node.", seen.add);
+    const stop = await other.watch(["node."], seen.add);
     assert.deepEqual(seen.keys(), ["node.a", "node.b"]);
     const revision = await one.update("node.a", "2", made);
     await one.create("node.c", "1");
@@ -185,8 +168,8 @@ const WATCHES: Record<string, Act> = {
     const registry = await open();
     const seen = new Seen();
     const others = new Seen();
-    const stop = await registry.watch("", seen.add);
-    await registry.watch("", others.add);
+    const stop = await registry.watch(["a", "b"], seen.add);
+    await registry.watch(["a", "b"], others.add);
     await registry.create("a", "1");
     await seen.until(({ key }) => key === "a");
     stop();
@@ -195,20 +178,34 @@ const WATCHES: Record<string, Act> = {
     assert.deepEqual(seen.keys(), ["a"]);
   },
 
-  "takes a prefix that ends within a word": async ({ open }) => {
+  "tells of keys, and of all that begin with a word and a dot, and of no others": async ({
+    open,
+  }) => {
     const registry = await open();
-    for (const key of ["own", "owner.1", "owner.10.x", "node.owner"]) {
+    for (const key of ["own", "owner.1", "owner.10.x", "owners.1", "node.a", "node.ab"]) {
       await registry.create(key, "x");
     }
     const seen = new Seen();
-    await registry.watch("owner.1", seen.add);
-    assert.deepEqual(seen.keys(), ["owner.1", "owner.10.x"]);
+    await registry.watch(["owner.", "node.a", "later"], seen.add);
+    assert.deepEqual(seen.keys(), ["node.a", "owner.1", "owner.10.x"]);
+    await registry.create("node.b", "x");
+    await registry.create("later", "x");
+    await seen.until(({ key }) => key === "later");
+    assert.deepEqual(seen.keys(), ["later", "node.a", "owner.1", "owner.10.x"]);
+  },
+
+  "resolves where none of the keys is there": async ({ open }) => {
+    const registry = await open();
+    const seen = new Seen();
+    await registry.watch(["owner.", "keys"], seen.add);
+    await registry.create("owner.1", "x");
+    await seen.until(({ key }) => key === "owner.1");
   },
 
   "tells an end that is never older than the last change": async ({ open }) => {
     const registry = await open();
     const seen = new Seen();
-    await registry.watch("count", seen.add);
+    await registry.watch(["count"], seen.add);
     let revision = await registry.create("count", "0");
     for (let i = 1; i <= 20; i++) revision = await registry.update("count", `${i}`, revision);
     const last = await seen.until(({ value }) => value === "20");

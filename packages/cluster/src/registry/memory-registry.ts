@@ -4,6 +4,7 @@ import {
   closedRegistry,
   conflict,
   type Entry,
+  isWatched,
   type Registry,
   type WatchedEntry,
 } from "./registry.ts";
@@ -50,10 +51,6 @@ export class MemoryRegistry implements Registry {
     return this.#set(key, value);
   }
 
-  renew(key: string, value: string, revision: number): Promise<number> {
-    return this.update(key, value, revision);
-  }
-
   async delete(key: string, revision: number): Promise<void> {
     this.#check(key);
     if (this.#shared.entries.get(key)?.revision !== revision) throw conflict(key);
@@ -61,12 +58,12 @@ export class MemoryRegistry implements Registry {
     this.#tell({ key, value: undefined, revision: ++this.#shared.revision });
   }
 
-  async watch(prefix: string, onEntry: OnEntry): Promise<() => void> {
+  async watch(keys: readonly string[], onEntry: OnEntry): Promise<() => void> {
     if (this.#isClosed) throw closedRegistry();
     let isOver = false;
-    // Never inside of the call that made the change: whoever hears of it may make another.
+    // Never inside the call that made the change: the listener may make another.
     const listener: OnEntry = (entry) => {
-      if (!entry.key.startsWith(prefix)) return;
+      if (!isWatched(entry.key, keys)) return;
       queueMicrotask(() => {
         if (!isOver) onEntry(entry);
       });

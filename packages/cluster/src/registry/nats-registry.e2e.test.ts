@@ -5,6 +5,7 @@ import type { NatsConnection } from "@nats-io/transport-node";
 import { connectNats } from "@sluice/log/nats";
 import { NatsServers } from "@sluice/log/testing";
 import { SystemClock } from "@sluice/protocol";
+import { NatsHeartbeats } from "../heartbeats/nats-heartbeats.ts";
 import { Ownership } from "../node/ownership.ts";
 import { keepTrying } from "../within.ts";
 import { testRegistry } from "./conformance.ts";
@@ -26,22 +27,22 @@ for (const count of [1, 3]) {
 
   testRegistry(`NATS, ${count} servers,`, async () => {
     const bucket = `registry-${++buckets}`;
-    return { open: () => NatsRegistry.open({ connection, bucket }) };
+    return { open: () => NatsRegistry.open({ connection, bucket, create: true }) };
   });
 }
 
-test("entries outlive their servers, and a watcher goes on where it was", async () => {
+test("entries outlive their servers, and a watcher continues where it stopped", async () => {
   const servers = await NatsServers.start();
   const connection = await connectNats(servers.urls);
   try {
-    const registry = await NatsRegistry.open({ connection, bucket: "nodes" });
+    const registry = await NatsRegistry.open({ connection, bucket: "nodes", create: true });
     const revision = await registry.create("node.a", "1");
     const values: (string | undefined)[] = [];
     let tell = (): void => {};
     const heard = new Promise<void>((resolve) => {
       tell = resolve;
     });
-    await registry.watch("node.", ({ value }) => {
+    await registry.watch(["node."], ({ value }) => {
       values.push(value);
       if (value === "2") tell();
     });
@@ -80,9 +81,12 @@ test("a node whose NATS server is gone for good hears on by another", async () =
   const connection = await connectNats(servers.urls);
   const clock = new SystemClock();
   const heard = new Map<string, () => void>();
-  const registry = await NatsRegistry.open({ connection, bucket: "nodes" });
+  const open = () => NatsRegistry.open({ connection, bucket: "nodes", create: true });
+  const registry = await keepTrying(clock, 30_000, open);
   const ownership = new Ownership({
     registry,
+    heartbeats: new NatsHeartbeats(connection, "nodes"),
+    watched: ["queue."],
     clock,
     node: "a",
     incarnation: "a1",

@@ -1,23 +1,16 @@
 import { randomUUID } from "node:crypto";
-import { setTimeout } from "node:timers/promises";
 import {
   JetStreamApiCodes,
   JetStreamApiError,
   type JetStreamClient,
-  type JetStreamManager,
-  jetstream,
   StorageType,
 } from "@nats-io/jetstream";
 import { type KV, Kvm } from "@nats-io/kv";
-import { headers, type MsgHdrs, type NatsConnection } from "@nats-io/transport-node";
+import { headers, type NatsConnection } from "@nats-io/transport-node";
+import { jetStreamOf } from "@sluice/log/nats";
 import { SluiceError } from "@sluice/protocol";
-import {
-  REGISTRY_ANSWER_MS,
-  REGISTRY_BUSY_MS,
-  REGISTRY_BUSY_PAUSE_MS,
-  REPLICAS_IN_CLUSTER,
-} from "../limits.ts";
-import { DELETED, MESSAGE_ID, NatsWatch, OPERATION } from "./nats-watch.ts";
+import { REGISTRY_ANSWER_MS, REPLICAS_IN_CLUSTER } from "../limits.ts";
+import { DELETED, OPERATION, watchBucket } from "./nats-watch.ts";
 import {
   checkKey,
   checkValue,
@@ -31,33 +24,32 @@ import {
 export interface NatsRegistryOptions {
   /** Stays the caller's: closing the registry does not close it. */
   readonly connection: NatsConnection;
-  /** The key-value bucket's name; it is made when it does not exist. */
+  /** The key-value bucket's name. */
   readonly bucket: string;
+  /** Whether it is made when it does not exist; else that is NOT_FOUND. */
+  readonly create?: boolean;
   /** HomeCopies that a new bucket gets: 3 in a cluster of servers, 1 with a single one. */
   readonly replicas?: number;
   /** How long one call waits for its answer; 2 s. */
   readonly answerMs?: number;
 }
 
+const MESSAGE_ID = "Nats-Msg-Id";
+
 /**
- * A registry in a key-value bucket of NATS JetStream. A change names the last sequence of the whole
- * bucket, not that of its key: a cluster of servers 2.9 judges the latter before it puts changes in
- * order, so that several with the same revision all pass. The price: a change reads first, and is
- * made again when another key has changed meanwhile. What changes often is renewed, which names the
- * sequence of its key and costs one message.
+ * A registry in a key-value bucket of NATS JetStream. A change names the last sequence of its key,
+ * which the leader of the bucket checks.
  */
 export class NatsRegistry implements Registry {
   readonly #bucket: string;
   readonly #client: JetStreamClient;
-  readonly #manager: JetStreamManager;
   readonly #kv: KV;
   readonly #stops = new Set<() => void>();
   #isClosed = false;
 
-  private constructor(bucket: string, client: JetStreamClient, manager: JetStreamManager, kv: KV) {
+  private constructor(bucket: string, client: JetStreamClient, kv: KV) {
     this.#bucket = bucket;
     this.#client = client;
-    this.#manager = manager;
     this.#kv = kv;
   }
 
@@ -70,73 +62,74 @@ export class NatsRegistry implements Registry {
       throw new SluiceError("INVALID", message, { field: "bucket", value: bucket });
     }
     try {
-      const client = jetstream(connection, { timeout: answerMs });
+      const client = jetStreamOf(connection, { timeout: answerMs });
       // A direct get asks any replica, and one that is behind answers what is no longer so.
-      const kv = await new Kvm(client).create(bucket, {
-        ...{ replicas, history: 1, storage: StorageType.File, allow_direct: false },
-      });
-      return new NatsRegistry(bucket, client, await client.jetstreamManager(false), kv);
+      const settings = { replicas, history: 1, storage: StorageType.File, allow_direct: false };
+      const manager = await client.jetstreamManager(false);
+      const buckets = new Kvm(client);
+      if (options.create === true) await buckets.create(bucket, settings);
+      else await manager.streams.info(`KV_${bucket}`);
+      return new NatsRegistry(bucket, client, await buckets.open(bucket));
     } catch (error) {
       throw toRegistryError(bucket, error);
     }
   }
 
   async get(key: string): Promise<Entry | undefined> {
-    return this.#call(key, () => this.#read(key));
+    return this.#call(key, async () => {
+      const found = await this.#find(key);
+      if (found === undefined || found.isDeleted) return undefined;
+      return { value: found.value, revision: found.revision };
+    });
   }
 
   create(key: string, value: string): Promise<number> {
-    return this.#call(key, () => {
+    return this.#call(key, async () => {
       checkValue(value);
-      return this.#change(key, undefined, value);
+      const found = await this.#find(key);
+      if (found !== undefined && !found.isDeleted) throw conflict(key);
+      return this.#publish(key, value, found?.revision ?? 0);
     });
   }
 
   update(key: string, value: string, revision: number): Promise<number> {
-    return this.#call(key, () => {
-      checkValue(value);
-      return this.#change(key, revision, value);
-    });
-  }
-
-  renew(key: string, value: string, revision: number): Promise<number> {
     return this.#call(key, async () => {
       checkValue(value);
-      const head = headers();
-      head.set("Nats-Expected-Last-Subject-Sequence", `${revision}`);
-      try {
-        return await this.#publish(key, value, head);
-      } catch (error) {
-        throw isWrongSequence(error) ? conflict(key) : error;
-      }
+      // A key that is not there has none, and 0 would make it.
+      if (revision < 1) throw conflict(key);
+      return this.#publish(key, value, revision);
     });
   }
 
   async delete(key: string, revision: number): Promise<void> {
-    await this.#call(key, () => this.#change(key, revision, undefined));
+    await this.#call(key, async () => {
+      if (revision < 1) throw conflict(key);
+      await this.#publish(key, undefined, revision);
+    });
   }
 
-  async watch(prefix: string, onEntry: (entry: WatchedEntry) => void): Promise<() => void> {
+  async watch(
+    keys: readonly string[],
+    onEntry: (entry: WatchedEntry) => void,
+  ): Promise<() => void> {
     if (this.#isClosed) throw closedRegistry();
-    const watch = new NatsWatch({
-      client: this.#client,
-      manager: this.#manager,
-      bucket: this.#bucket,
-      onEntry: (entry) => {
-        if (!this.#isClosed && entry.key.startsWith(prefix)) onEntry(entry);
-      },
-    });
-    const stop = (): void => {
-      watch.stop();
-      this.#stops.delete(stop);
-    };
-    this.#stops.add(stop);
     try {
-      await watch.open();
+      const end = await watchBucket({
+        client: this.#client,
+        bucket: this.#bucket,
+        keys,
+        onEntry: (entry) => {
+          if (!this.#isClosed) onEntry(entry);
+        },
+      });
+      const stop = (): void => {
+        end();
+        this.#stops.delete(stop);
+      };
+      this.#stops.add(stop);
       return stop;
     } catch (error) {
-      stop();
-      throw toRegistryError(prefix, error);
+      throw toRegistryError(keys.join(), error);
     }
   }
 
@@ -145,41 +138,26 @@ export class NatsRegistry implements Registry {
     for (const stop of [...this.#stops]) stop();
   }
 
-  async #read(key: string): Promise<Entry | undefined> {
+  async #find(key: string): Promise<(Entry & { readonly isDeleted: boolean }) | undefined> {
     const entry = await this.#kv.get(key);
-    if (entry === null || DELETED.includes(entry.operation)) return undefined;
-    return { value: entry.string(), revision: entry.revision };
+    if (entry === null) return undefined;
+    const { revision, operation } = entry;
+    return { value: entry.string(), revision, isDeleted: DELETED.includes(operation) };
   }
 
-  /** Sets or deletes a key that has this revision, or is not there. Answers the new revision. */
-  async #change(
-    key: string,
-    revision: number | undefined,
-    value: string | undefined,
-  ): Promise<number> {
-    const endAt = performance.now() + REGISTRY_BUSY_MS;
+  /** Sets or deletes a key that has this revision. Answers the new one. */
+  async #publish(key: string, value: string | undefined, revision: number): Promise<number> {
     const head = headers();
     if (value === undefined) head.set(OPERATION, "DEL");
-    for (;;) {
-      // In this order: what is read later than the sequence is at least as new.
-      const { state } = await this.#manager.streams.info(`KV_${this.#bucket}`);
-      if ((await this.#read(key))?.revision !== revision) throw conflict(key);
-      head.set("Nats-Expected-Last-Sequence", `${state.last_seq}`);
-      try {
-        return await this.#publish(key, value ?? "", head);
-      } catch (error) {
-        if (!isWrongSequence(error) || performance.now() > endAt) throw error;
-      }
-      await setTimeout(Math.random() * REGISTRY_BUSY_PAUSE_MS);
-    }
-  }
-
-  async #publish(key: string, value: string, head: MsgHdrs): Promise<number> {
-    const subject = `$KV.${this.#bucket}.${key}`;
+    head.set("Nats-Expected-Last-Subject-Sequence", `${revision}`);
     // A server that was killed knows by it what it has stored before.
     head.set(MESSAGE_ID, randomUUID());
-    const { seq } = await this.#client.publish(subject, value, { headers: head });
-    return seq;
+    try {
+      const subject = `$KV.${this.#bucket}.${key}`;
+      return (await this.#client.publish(subject, value ?? "", { headers: head })).seq;
+    } catch (error) {
+      throw isWrongSequence(error) ? conflict(key) : error;
+    }
   }
 
   async #call<T>(key: string, act: () => Promise<T>): Promise<T> {
@@ -193,13 +171,24 @@ export class NatsRegistry implements Registry {
   }
 }
 
+/** What a server answers since 2.11 while another change of the key is on its way. */
+const WRONG_SEQUENCE_IN_FLIGHT = 10_164;
+
 function isWrongSequence(error: unknown): boolean {
-  const { StreamWrongLastSequence } = JetStreamApiCodes;
-  return error instanceof JetStreamApiError && error.code === StreamWrongLastSequence;
+  const codes: readonly number[] = [
+    JetStreamApiCodes.StreamWrongLastSequence,
+    WRONG_SEQUENCE_IN_FLIGHT,
+  ];
+  return error instanceof JetStreamApiError && codes.includes(error.code);
 }
 
 function toRegistryError(key: string, error: unknown): SluiceError {
   if (error instanceof SluiceError) return error;
+  const { StreamNotFound } = JetStreamApiCodes;
+  if (error instanceof JetStreamApiError && error.code === StreamNotFound) {
+    const message = "there is no registry of a cluster in this place";
+    return new SluiceError("NOT_FOUND", message, { key }, { cause: error });
+  }
   const reason = error instanceof Error ? error.message : String(error);
   const message = `the registry does not answer: ${reason}`;
   return new SluiceError("DISCONNECTED", message, { key, reason }, { cause: error });

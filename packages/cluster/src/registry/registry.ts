@@ -15,11 +15,11 @@ export interface WatchedEntry {
 }
 
 /**
- * What all nodes of a cluster know: few and small entries, each changed only by whoever knows its
- * last revision. Keys are words with dots between them.
+ * What all nodes of a cluster know: few and small entries. A caller changes an entry only if it
+ * knows the last revision. Keys are words with dots between them.
  *
- * A change that was not answered in time rejects with DISCONNECTED, and may have happened: whoever
- * made it has to look.
+ * A change that was not answered in time rejects with DISCONNECTED, and may have happened: the
+ * caller has to look.
  */
 export interface Registry {
   get(key: string): Promise<Entry | undefined>;
@@ -27,20 +27,14 @@ export interface Registry {
   create(key: string, value: string): Promise<number>;
   /** Answers the new revision; rejects with CONFLICT when the last one is another. */
   update(key: string, value: string, revision: number): Promise<number>;
-  /**
-   * As `update`, for an entry that one node writes again and again: changes of other keys do not
-   * come in its way. Of two that are made of one key at the same moment both may be answered, and
-   * the later one stays: not for what two may claim.
-   */
-  renew(key: string, value: string, revision: number): Promise<number>;
   /** Rejects with CONFLICT when the last revision is another. */
   delete(key: string, revision: number): Promise<void>;
   /**
-   * Tells of every key that begins with the prefix: first all that are there, and of each change
-   * later. Of several changes of one key only the last may be told. Resolves when all that are
-   * there were told, with a function that ends it.
+   * Tells of these keys, and of all that begin with one that ends with a dot: first of those that
+   * are there, and of each change later. Of several changes of one key only the last may be told.
+   * Resolves when all that are there were told, with a function that ends it.
    */
-  watch(prefix: string, onEntry: (entry: WatchedEntry) => void): Promise<() => void>;
+  watch(keys: readonly string[], onEntry: (entry: WatchedEntry) => void): Promise<() => void>;
   close(): Promise<void>;
 }
 
@@ -57,8 +51,17 @@ export function checkValue(value: string): void {
   throw new SluiceError("INVALID", message, { field: "value" });
 }
 
+/** Whether a watch of these keys tells of this one. */
+export function isWatched(key: string, keys: readonly string[]): boolean {
+  return keys.some((one) => (one.endsWith(".") ? key.startsWith(one) : key === one));
+}
+
 export function conflict(key: string): SluiceError {
-  return new SluiceError("CONFLICT", `${key} has changed since`, { key });
+  return new SluiceError(
+    "CONFLICT",
+    `the registry entry ${key} was changed by another node; read it again`,
+    { key },
+  );
 }
 
 export function closedRegistry(): SluiceError {

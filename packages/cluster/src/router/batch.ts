@@ -38,8 +38,8 @@ export function sharesOf<I>(
 }
 
 /**
- * Makes the calls at the same time. What one partition refuses as a whole is told for its items
- * alone; only when there is no answer but refusals is the whole call refused.
+ * Makes the calls at the same time. If one partition refuses as a whole, only its items get that
+ * error. The whole call is refused only when all answers are refusals.
  */
 export async function callShares<I, T>(
   { shares, refused }: Shares<I>,

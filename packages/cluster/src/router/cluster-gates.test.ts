@@ -15,7 +15,7 @@ function queueIn(partition: number): string {
   for (let i = 0; ; i++) if (homeOfQueue(`q${i}`, 4) === partition) return `q${i}`;
 }
 
-test("limits that are new and cannot be told to all are refused, and nobody has them", async () => {
+test("new limits that cannot reach all partitions are refused, and none has them", async () => {
   const { cluster, router, clock } = stage();
   for (let partition = 0; partition < 4; partition++) await cluster.broker(partition);
   cluster.away.add(OTHER);
@@ -37,7 +37,7 @@ test("limits that are new and cannot be told to all are refused, and nobody has 
   assert.deepEqual([config?.concurrency, missing], [1, undefined]);
 });
 
-test("limits that change are in force though one partition cannot be told", async () => {
+test("changed limits are in force even if one partition cannot be reached", async () => {
   const { cluster, router, clock } = stage();
   await router.setGate("smtp", { concurrency: 1 });
   cluster.away.add(OTHER);
@@ -51,13 +51,32 @@ test("limits that change are in force though one partition cannot be told", asyn
   assert.deepEqual([config?.concurrency, missing], [2, [OTHER]]);
 });
 
+test("a charge counts at the gate's home, wherever the jobs of the gate are", async () => {
+  const { cluster, router, clock } = stage();
+  const queue = queueIn(OTHER);
+  await router.setQueue(queue, {});
+  await router.setGate("smtp", { rate: 10, burst: 10 });
+  await router.chargeGate("smtp", 30);
+  const { tokens } = await (await cluster.broker(HOME)).gate("smtp");
+  assert.ok(tokens! <= -19, `${tokens} tokens`);
+  await router.add(queue, [job("a", { gates: ["smtp"] })]);
+  const lease = async (): Promise<number> => {
+    const leasing = router.lease(queue, { max: 1 });
+    await clock.advance(400);
+    return (await leasing).length;
+  };
+  assert.equal(await lease(), 0);
+  await clock.advance(2_000);
+  assert.equal(await lease(), 1);
+});
+
 test("a partition that missed that limits are gone lets its jobs go on", async () => {
   const { cluster, router, clock } = stage();
   const queue = queueIn(OTHER);
   await router.setQueue(queue, {});
   await router.setGate("smtp", { rate: 0 });
   await router.add(queue, [job("a", { gates: ["smtp"] }), job("b", { gates: ["smtp"] })]);
-  // Whoever deleted it died before it had told the others.
+  // The caller that deleted it died before it reached the others.
   await (await cluster.broker(HOME)).deleteGate("smtp");
   const { config } = await (await cluster.broker(OTHER)).gate("smtp");
   assert.equal(config?.rate, 0, "nobody has told it");
@@ -68,7 +87,7 @@ test("a partition that missed that limits are gone lets its jobs go on", async (
   }
 });
 
-/** Ports of partitions that know of nothing but gates; `tell` is called before each is told. */
+/** Ports of partitions that know of nothing but gates; `tell` is called before each change. */
 function gatePorts(count: number, tell: (partition: number, key: string) => Promise<void>) {
   const configs = Array.from({ length: count }, () => new Map<string, GateSettings>());
   const ports = configs.map((own, partition) => ({

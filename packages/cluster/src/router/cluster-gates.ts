@@ -1,12 +1,12 @@
 /**
- * The calls about gates. Jobs in every partition may name a gate, so its limits are told to all; a
- * gate's home refuses for all. Of a cooldown the home tells the others itself.
+ * The calls about gates. Jobs in every partition may name a gate, so all partitions get its limits.
+ * A gate's home refuses for all. The home itself passes a cooldown on to the others.
  *
  * A partition that has limits for a gate lets nothing pass that the gate's home has not lent to it,
  * whatever the limits are; one that has none lets everything pass; and a home without limits lends
- * whatever it is asked for. So what counts is what the home has, and that is how it must be: limits
- * that are new are told to all others before the home hears of them, and those that are gone to the
- * home before all others. Whatever is cut off in between, no partition has the gate open that its
+ * whatever it is asked for. So what counts is what the home has, and that is how it must be: new
+ * limits are sent to all others before they are sent to the home, and removed limits to the home
+ * before all others. Whatever is cut off in between, no partition has the gate open that its
  * home limits, and none waits for a home that lends nothing.
  */
 import {
@@ -70,8 +70,8 @@ export class ClusterGates {
   }
 
   /**
-   * Limits that are new, to all but the home. When one cannot be told, those that were are told
-   * that there are none, as the home will say.
+   * Sends new limits to all but the home. If that fails for one, those that have the limits are set
+   * back to none, as the home will say.
    */
   async #announce(key: string, config: GateOptions): Promise<void> {
     const answers = await this.#calls.every(this.#others(key), (port) =>
@@ -84,11 +84,11 @@ export class ClusterGates {
       key,
       told.map(({ partition }) => partition),
     ).catch(() => {});
-    // That the limits cannot be says more than that somebody could not be told.
+    // That the limits are invalid says more than that a partition was not reached.
     throw (refused.find(({ error }) => error?.code === "INVALID") ?? refused[0]!).error!;
   }
 
-  /** Partitions that were told otherwise by somebody else, while the home was told. */
+  /** Partitions that another caller changed while the home was changed. */
   async #differing(key: string): Promise<number[]> {
     const [home, ...others] = await this.#calls.known(this.#inOrder(key), [], (port) =>
       port.gate(key),
@@ -152,7 +152,7 @@ export class ClusterGates {
   }
 
   #home(key: string): number {
-    return homeOfGate(String(key), this.#calls.directory.partitions);
+    return homeOfGate(String(key), this.#calls.directory.homes);
   }
 
   #others(key: string): number[] {

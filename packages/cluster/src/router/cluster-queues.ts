@@ -44,7 +44,7 @@ export class ClusterQueues {
   async setQueue(queue: string, options: QueueOptions): Promise<QueueInfo> {
     const { directory } = this.#calls;
     const { spread, ...own } = options ?? {};
-    const held = directory.placementOf(queue);
+    const held = await this.#placeNew(queue);
     const wanted = this.#spreadTo(queue, held, spread);
     const [first, ...others] = held as [number, ...number[]];
     const { config } = await this.#calls.ask(first, (port) =>
@@ -58,8 +58,31 @@ export class ClusterQueues {
       ),
     ]);
     if (config.dlq !== false) await this.#placeDlq(config.dlq, wanted);
-    if (added.length > 0) await directory.place(queue, wanted);
+    const isElsewhere = wanted.some((one) => !directory.placementOf(queue).includes(one));
+    if (isElsewhere) await directory.place(queue, wanted);
     return this.queue(queue);
+  }
+
+  /**
+   * Where a queue is, or is to be if it is new: partitions that were added to the cluster are homes
+   * of nothing, so new queues are divided over all partitions and their places are noted.
+   */
+  async #placeNew(queue: string): Promise<readonly number[]> {
+    const { directory } = this.#calls;
+    const held = directory.placementOf(queue);
+    const place = homeOfQueue(queue, directory.partitions);
+    const isOld = directory.partitions === directory.homes || directory.isPlaced(queue);
+    if (isOld || held.includes(place)) return held;
+    const isThere = await this.#calls.ask(held[0]!, (port) =>
+      port.queue(queue).then(
+        () => true,
+        (error) => {
+          if (isNotFound(error)) return false;
+          throw error;
+        },
+      ),
+    );
+    return isThere ? held : [place];
   }
 
   /** One that lacks the queue needs all its options, the others what is new. */
@@ -92,8 +115,23 @@ export class ClusterQueues {
       throw invalid("queue.spread", `at least ${held.length}: it only grows`, spread);
     }
     const home = homeOfQueue(queue, partitions);
-    const more = Array.from({ length: partitions }, (_, i) => (home + i) % partitions);
-    return [...new Set([...held, ...more])].slice(0, spread);
+    const wanted = [...held];
+    const left = Array.from({ length: partitions }, (_, i) => (home + i) % partitions);
+    while (wanted.length < spread) {
+      const free = left.filter((partition) => !wanted.includes(partition));
+      wanted.push(this.#leastLoaded(free, wanted));
+    }
+    return wanted;
+  }
+
+  /** The first of those whose owner has the fewest of the others. */
+  #leastLoaded(free: readonly number[], taken: readonly number[]): number {
+    const { directory } = this.#calls;
+    const loadOf = (partition: number): number => {
+      const owner = directory.ownerOf?.(partition);
+      return taken.filter((other) => directory.ownerOf?.(other) === owner).length;
+    };
+    return free.reduce((best, one) => (loadOf(one) < loadOf(best) ? one : best));
   }
 
   /**

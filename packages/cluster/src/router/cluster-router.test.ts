@@ -29,6 +29,17 @@ test("a lane stays in one partition, however the levels below it are called", as
   assert.equal(new Set(partitionsOf(added)).size, 1);
 });
 
+test("a queue is spread over as many nodes as there are", async () => {
+  const { router, directory } = stage();
+  const owners = ["a", "a", "b", "b"];
+  Object.assign(directory, { ownerOf: (partition: number) => owners[partition] });
+  for (const queue of ["q", "r", "s", "t", "u"]) {
+    await router.setQueue(queue, { spread: 2 });
+    const placed = directory.placementOf(queue).map((partition) => owners[partition]);
+    assert.deepEqual(placed.sort(), ["a", "b"]);
+  }
+});
+
 test("a spread grows in place, never shrinks, and has a bound", async () => {
   const { router, directory } = stage();
   await router.setQueue("q", { lease: 7000 });
@@ -52,7 +63,7 @@ test("a spread grows in place, never shrinks, and has a bound", async () => {
   }
 });
 
-test("what one partition refuses is told for its items alone", async () => {
+test("a refusal by one partition affects only its own items", async () => {
   const refuse = (): Promise<never> => Promise.reject(new SluiceError("RATE_LIMITED", "too much"));
   const ports = [
     { cancel: async (ids: string[]) => ids.map(() => ({ ok: true })) },
@@ -81,7 +92,7 @@ test("a repeated operation is answered as the first was, wherever its items are"
   assert.equal((await router.queue("q")).stats.added, 12);
 });
 
-test("dead letters stay where they died, and are one queue to everybody", async () => {
+test("dead letters stay where they died, and are one queue to every caller", async () => {
   const { router, directory } = stage();
   await router.setQueue("graveyard", { lease: 1234 });
   await router.setQueue("q", { spread: 3, dlq: "graveyard", retry: { attempts: 1 } });
@@ -157,7 +168,7 @@ test("a cooldown shuts the gate in every partition, whoever asked for it", async
   }
 });
 
-test("nobody brings a queue back that is being deleted", async () => {
+test("no call brings back a queue that is being deleted", async () => {
   const { cluster, router, directory, clock } = stage();
   await router.setQueue("q", { spread: 2 });
   const [first, away] = directory.placementOf("q");

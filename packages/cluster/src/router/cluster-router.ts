@@ -5,16 +5,21 @@
 
 import {
   type Added,
+  type AddFlowOptions,
   type AddOptions,
   type Broker,
   type BrokerEvent,
   type BrokerStats,
+  type BulkAction,
+  type BulkInfo,
+  type BulkOptions,
   boundCalls,
   type CallName,
   type CallOptions,
   type Clock,
   type ConsumeOptions,
   type Consumer,
+  type CountOptions,
   CREDITS_MAX,
   callsOf,
   checkInteger,
@@ -23,12 +28,20 @@ import {
   type Duration,
   defineCalls,
   type EventFilter,
+  type Failures,
+  type FailuresOptions,
+  type FindOptions,
+  type FlowAdded,
+  type FlowJob,
+  type FoundJobs,
   type GateInfo,
   type GateOptions,
   type GatesOptions,
   type GatesPage,
   type GroupInfo,
   invalid,
+  type JobCounts,
+  type JobFilter,
   type JobInfo,
   type JobsOptions,
   type LaneStats,
@@ -44,6 +57,9 @@ import {
   type QueueOptions,
   type QueuesOptions,
   type RedriveOptions,
+  type ScheduleInfo,
+  type ScheduleOptions,
+  type SchedulesOptions,
   type StatsOptions,
   type StoreEntry,
   SystemClock,
@@ -52,8 +68,11 @@ import {
 import type { Directory, Partitions } from "../directory.ts";
 import { PARTITIONS_FIRST_MS } from "../limits.ts";
 import { CallerGroups } from "./caller-groups.ts";
+import { ClusterBulks } from "./cluster-bulks.ts";
+import { ClusterFinds } from "./cluster-finds.ts";
 import { ClusterGates } from "./cluster-gates.ts";
 import { ClusterQueues } from "./cluster-queues.ts";
+import { ClusterSchedules } from "./cluster-schedules.ts";
 import { ConfigStore } from "./config-store.ts";
 import { groupEnded, groupOf } from "./groups.ts";
 import { mergeStats } from "./merge-queues.ts";
@@ -65,6 +84,7 @@ import { partitionOfJob, plainCall } from "./plain-calls.ts";
 import { Poll } from "./poll.ts";
 import { QueueCopies } from "./queue-copies.ts";
 import { RoutedAdds } from "./routed-adds.ts";
+import { RoutedFlows } from "./routed-flows.ts";
 import { SpreadConsumer } from "./spread-consumer.ts";
 
 export interface ClusterRouterOptions {
@@ -78,8 +98,19 @@ export interface ClusterRouterOptions {
 /** The calls that need more than their rows say: their answers are merged, or they take steps. */
 type Own =
   | "add"
+  | "addFlow"
+  | "openFlow"
+  | "sealFlow"
+  | "cancelFlow"
   | "why"
   | "jobs"
+  | "findJobs"
+  | "countJobs"
+  | "failures"
+  | "startBulk"
+  | "bulk"
+  | "bulks"
+  | "stopBulk"
   | "group"
   | "groupEnded"
   | "releaseGroups"
@@ -88,6 +119,8 @@ type Own =
   | "queues"
   | "redrive"
   | "lanes"
+  | "setSchedule"
+  | "schedules"
   | "setGate"
   | "deleteGate"
   | "gate"
@@ -100,9 +133,13 @@ export class ClusterRouter extends callsOf<Exclude<CallName, Own>>() implements 
   readonly #quietMs: number | undefined;
   readonly #copies: QueueCopies;
   readonly #adds: RoutedAdds;
+  readonly #flows: RoutedFlows;
   readonly #poll: Poll;
   readonly #queues: ClusterQueues;
   readonly #gates: ClusterGates;
+  readonly #finds: ClusterFinds;
+  readonly #bulks: ClusterBulks;
+  readonly #schedules: ClusterSchedules;
   readonly #config: ConfigStore;
   readonly #ids = new OperationIds();
   readonly #held: CallerGroups;
@@ -125,9 +162,13 @@ export class ClusterRouter extends callsOf<Exclude<CallName, Own>>() implements 
     this.#copies = new QueueCopies(calls);
     this.#held = new CallerGroups(clock);
     this.#adds = new RoutedAdds(calls, this.#copies, this.#held);
+    this.#flows = new RoutedFlows(calls, this.#copies);
     this.#poll = new Poll(calls);
     this.#queues = new ClusterQueues(calls, this.#copies);
     this.#gates = new ClusterGates(calls);
+    this.#finds = new ClusterFinds(calls);
+    this.#bulks = new ClusterBulks(calls);
+    this.#schedules = new ClusterSchedules(calls);
     this.#config = new ConfigStore(calls);
   }
 
@@ -167,6 +208,34 @@ export class ClusterRouter extends callsOf<Exclude<CallName, Own>>() implements 
   ): Promise<Outcome<Added>[]> {
     this.#calls.check();
     return this.#once("add", [queue, jobs, options], (own) => this.#adds.add(queue, jobs, own));
+  }
+
+  async addFlow(
+    queue: string,
+    jobs: readonly FlowJob[],
+    options: AddFlowOptions = {},
+  ): Promise<FlowAdded> {
+    this.#calls.check();
+    return this.#once("addFlow", [queue, jobs, options], (own) =>
+      this.#flows.addFlow(queue, jobs, own),
+    );
+  }
+
+  async openFlow(queue: string, options: OperationOptions = {}): Promise<{ flow: string }> {
+    this.#calls.check();
+    return this.#once("openFlow", [queue, options], (own) => this.#flows.openFlow(queue, own));
+  }
+
+  async sealFlow(flow: string, options: OperationOptions = {}): Promise<void> {
+    await this.#once("sealFlow", [flow, options], (own) =>
+      this.#flows.at(flow, (port) => port.sealFlow(flow, own)),
+    );
+  }
+
+  async cancelFlow(flow: string, options: OperationOptions = {}): Promise<void> {
+    await this.#once("cancelFlow", [flow, options], (own) =>
+      this.#flows.at(flow, (port) => port.cancelFlow(flow, own)),
+    );
   }
 
   /** A call by hand that must take effect once, with the options under which it is made. */
@@ -217,6 +286,41 @@ export class ClusterRouter extends callsOf<Exclude<CallName, Own>>() implements 
     );
   }
 
+  async findJobs(options?: FindOptions): Promise<FoundJobs> {
+    return this.#finds.findJobs(options);
+  }
+
+  async countJobs(options?: CountOptions): Promise<JobCounts> {
+    return this.#finds.countJobs(options);
+  }
+
+  async failures(options?: FailuresOptions): Promise<Failures> {
+    return this.#finds.failures(options);
+  }
+
+  async startBulk(
+    action: BulkAction,
+    filter: JobFilter,
+    options: BulkOptions = {},
+  ): Promise<BulkInfo> {
+    this.#calls.check();
+    return this.#once("startBulk", [action, filter, options], (own) =>
+      this.#bulks.startBulk(action, filter, own),
+    );
+  }
+
+  async bulk(id: string): Promise<BulkInfo> {
+    return this.#bulks.bulk(id);
+  }
+
+  async bulks(): Promise<readonly BulkInfo[]> {
+    return this.#bulks.bulks();
+  }
+
+  async stopBulk(id: string): Promise<BulkInfo> {
+    return this.#bulks.stopBulk(id);
+  }
+
   async group(group: string): Promise<GroupInfo> {
     return groupOf(this.#calls, group);
   }
@@ -258,6 +362,18 @@ export class ClusterRouter extends callsOf<Exclude<CallName, Own>>() implements 
   async lanes(queue: string, options: LanesOptions = {}): Promise<Page<LaneStats>> {
     this.#calls.check();
     return this.#queues.lanes(queue, options);
+  }
+
+  async setSchedule(
+    queue: string,
+    schedule: string,
+    options: ScheduleOptions,
+  ): Promise<ScheduleInfo> {
+    return this.#schedules.setSchedule(queue, schedule, options);
+  }
+
+  async schedules(options: SchedulesOptions = {}): Promise<Page<ScheduleInfo>> {
+    return this.#schedules.schedules(options);
   }
 
   async setGate(key: string, config: GateOptions): Promise<GateInfo> {

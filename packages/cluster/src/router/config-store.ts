@@ -63,7 +63,7 @@ export class ConfigStore {
   }
 
   #home(store: string): number {
-    return homeOfStore(String(store), this.#calls.directory.partitions);
+    return homeOfStore(String(store), this.#calls.directory.homes);
   }
 }
 

@@ -1,4 +1,4 @@
-/** Groups, whose members may be in any partition: nobody keeps a list of which. */
+/** Groups, whose members may be in any partition: there is no list of which. */
 import {
   type Broker,
   checkSignal,
@@ -29,7 +29,7 @@ function merged(id: string, infos: readonly GroupInfo[]): GroupInfo {
 
 /**
  * Answers when every partition that knows the group has seen its end. Members may come to others
- * meanwhile: then the wait goes on for those.
+ * meanwhile: then the wait continues for those.
  */
 export async function groupEnded(
   calls: PartitionCalls,
@@ -46,7 +46,7 @@ export async function groupEnded(
   }
 }
 
-/** However long it takes: whoever waits for an end waits for a partition that moves, too. */
+/** However long it takes: a call that waits for an end also waits for a partition that moves. */
 async function knownBy(
   calls: PartitionCalls,
   signal: AbortSignal | undefined,

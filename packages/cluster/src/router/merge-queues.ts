@@ -5,6 +5,7 @@ import type {
   QueueInfo,
   QueueStats,
   QueueTimes,
+  ScheduleStats,
   ScriptStats,
   TimeCounts,
   WorkerInfo,
@@ -28,6 +29,9 @@ const SUMMED = [
   "redriven",
   "dropped",
   "rejected",
+  "steps",
+  "suspended",
+  "signals",
   "freeWorkers",
 ] as const satisfies readonly (keyof QueueStats)[];
 
@@ -78,11 +82,22 @@ export function mergeStats(all: readonly BrokerStats[], names: readonly string[]
     overdueBy: Math.max(...all.map((stats) => stats.overdueBy)),
     adds: mergeCounts(all.map(({ adds }) => adds)),
     gates: mergeDecisions(all.flatMap(({ gates }) => gates)),
+    schedules: mergeSchedules(all.map(({ schedules }) => schedules)),
     queues: [...new Set(names)].flatMap((name) => {
       const own = queues.filter((queue) => queue.name === name);
       return own.length === 0 ? [] : [mergeTimes(name, own)];
     }),
   };
+}
+
+function mergeSchedules(all: readonly ScheduleStats[]): ScheduleStats {
+  const ticks: Record<string, number> = {};
+  for (const stats of all) {
+    for (const [outcome, count] of Object.entries(stats.ticks)) {
+      ticks[outcome] = (ticks[outcome] ?? 0) + count;
+    }
+  }
+  return { count: total(all.map(({ count }) => count)), ticks };
 }
 
 function mergeTimes(name: string, all: readonly QueueTimes[]): QueueTimes {

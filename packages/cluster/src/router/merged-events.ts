@@ -22,6 +22,7 @@ export class MergedEvents extends EventQueue {
   readonly #sources = new Map<number, AsyncIterableIterator<BrokerEvent>>();
   readonly #onOver: (events: MergedEvents) => void;
   readonly #ended = new RecentNames<true>();
+  readonly #unlisten: () => void;
   #isOver = false;
 
   constructor(calls: PartitionCalls, filter: EventFilter, onOver: (events: MergedEvents) => void) {
@@ -29,12 +30,21 @@ export class MergedEvents extends EventQueue {
     this.#calls = calls;
     this.#onOver = onOver;
     this.#filter = filter;
-    for (const partition of calls.all) void this.#read(partition, this.#open(partition));
+    this.#openAll();
+    this.#unlisten = calls.directory.onChange(() => this.#openAll());
+  }
+
+  /** Also those that were added to the cluster since. */
+  #openAll(): void {
+    for (const partition of this.#calls.all) {
+      if (!this.#sources.has(partition)) void this.#read(partition, this.#open(partition));
+    }
   }
 
   override end(error?: SluiceError): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#unlisten();
     for (const source of this.#sources.values()) void source.return?.().catch(() => {});
     super.end(error);
     this.#onOver(this);
@@ -73,7 +83,7 @@ export class MergedEvents extends EventQueue {
         return directory.placementOf(event.queue)[0] === partition ? event : undefined;
       case "gate":
       case "cooled":
-        return homeOfGate(event.gate, directory.partitions) === partition ? event : undefined;
+        return homeOfGate(event.gate, directory.homes) === partition ? event : undefined;
       case "group-ended":
         return directory.partitions === 1 ? event : this.#groupEnded(event);
       default:
@@ -85,7 +95,7 @@ export class MergedEvents extends EventQueue {
     event: Extract<BrokerEvent, { event: "group-ended" }>,
   ): Promise<BrokerEvent | undefined> {
     const info = await groupOf(this.#calls, event.group).catch(() => undefined);
-    // It is not known any more, or a partition is away: what there is to tell is told.
+    // It is not known any more, or a partition is away: the event is passed on as it is.
     if (info === undefined) return event;
     if (!info.ended) return undefined;
     const name = JSON.stringify([event.group, ...info.members.map(({ id }) => id)]);
@@ -96,6 +106,6 @@ export class MergedEvents extends EventQueue {
 }
 
 function incomplete(): SluiceError {
-  const message = "a partition has moved: what happened there meanwhile was not told";
+  const message = "a partition has moved to another node; its events of the meantime are missing";
   return new SluiceError("DISCONNECTED", message);
 }

@@ -80,7 +80,7 @@ interface List<T> {
   at: number;
 }
 
-/** A page is read again with the same limit: what was told of it stands at the same place. */
+/** Reads a page again with the same limit, so what was told of it is at the same place. */
 async function readFrom<T>(place: Place, limit: number, read: Read<T>): Promise<List<T>> {
   const { partition, cursor, told } = place;
   const page = await read(partition, { limit, ...(cursor === undefined ? {} : { cursor }) });

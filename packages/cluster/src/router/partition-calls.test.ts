@@ -35,7 +35,7 @@ function scene() {
   return { clock, held, look };
 }
 
-test("a look waits a little for those who are late, then it names them", async () => {
+test("a look waits a little for late partitions, then it names them", async () => {
   const { clock, held, look } = scene();
   assert.deepEqual(await look(), { seen: [0, 1, 2], missing: [], ms: 0 });
   held.set(1, Promise.withResolvers());
@@ -44,7 +44,7 @@ test("a look waits a little for those who are late, then it names them", async (
   assert.deepEqual(await looking, { seen: [0, 2], missing: [1], ms: LOOK_MS });
 });
 
-test("whoever was missed is not waited for again, until it has answered", async () => {
+test("a partition that was missed is not waited for again, until it has answered", async () => {
   const { clock, held, look } = scene();
   const late = Promise.withResolvers<void>();
   held.set(1, late);
@@ -57,7 +57,7 @@ test("whoever was missed is not waited for again, until it has answered", async 
   assert.deepEqual(await look(), { seen: [0, 1, 2], missing: [], ms: 0 });
 });
 
-test("a look at which nobody answers waits for the first, and is refused without any", async () => {
+test("a look without answers waits for the first one, and is refused if none comes", async () => {
   const { clock, held, look } = scene();
   for (const partition of [0, 1, 2]) held.set(partition, Promise.withResolvers());
   const looking = look();
@@ -117,7 +117,7 @@ test("stats, gates and partial lists name the partitions that are missing, soon"
   assert.equal("missing" in (await router.stats()), false);
 });
 
-test("why a job waits is told though the home of its gate is away", async () => {
+test("says why a job waits even if the home of its gate is away", async () => {
   const { cluster, router, clock } = stage();
   const home = homeOfGate("smtp", 4);
   const queue = queueIn((home + 1) % 4);

@@ -24,13 +24,15 @@ export interface Seen<T> {
   readonly missing: readonly number[];
 }
 
-/** Nobody answers for the partition, which says nothing of what was asked. */
+/** No node answers for the partition, which says nothing about the call itself. */
 const AWAY: readonly ErrorCode[] = [
   "DISCONNECTED",
   "UNAVAILABLE",
   "TIMEOUT",
   "MOVED",
   "LOG_FAILED",
+  "LOG_DAMAGED",
+  "LOG_VERSION",
 ];
 
 /** The call was cut off, or was not sent. */
@@ -45,8 +47,7 @@ export interface PartitionCallsOptions {
 export class PartitionCalls {
   readonly directory: Directory;
   readonly clock: Clock;
-  /** Every partition there is. */
-  readonly all: readonly number[];
+  #all: readonly number[] = [];
   /** What partitions could not be told yet. */
   readonly pending: PendingTells;
   readonly #partitions: Partitions;
@@ -57,9 +58,15 @@ export class PartitionCalls {
   constructor({ directory, partitions, clock }: PartitionCallsOptions) {
     this.directory = directory;
     this.clock = clock;
-    this.all = Array.from({ length: directory.partitions }, (_, partition) => partition);
     this.pending = new PendingTells(clock, () => this.#isClosed);
     this.#partitions = partitions;
+  }
+
+  /** Every partition there is. */
+  get all(): readonly number[] {
+    const { partitions: length } = this.directory;
+    if (this.#all.length !== length) this.#all = Array.from({ length }, (_, i) => i);
+    return this.#all;
   }
 
   get isClosed(): boolean {
@@ -124,8 +131,8 @@ export class PartitionCalls {
   }
 
   /**
-   * Tells partitions what does no harm when it is told twice; refused when one could not be told.
-   * That one is told later: `pending` has, by name, how to.
+   * Sends partitions a call that does no harm when it is repeated. Refused when it did not reach
+   * one. That one is called later: `pending` has, by name, how to.
    */
   async tell(
     partitions: readonly number[],
@@ -156,7 +163,7 @@ export class PartitionCalls {
     );
   }
 
-  /** The answers of those who know what was asked for; refused when nobody does. */
+  /** The answers of the partitions that know what was asked for. Refused when none does. */
   async known<T>(
     partitions: readonly number[],
     unknown: readonly ErrorCode[],
@@ -175,9 +182,9 @@ export class PartitionCalls {
   }
 
   /**
-   * What those say who are there. The others are named and not waited for: who looks at a cluster
-   * looks just when a part of it is away. Whoever was missed is not waited for by the next look
-   * either, until it has answered one. Refused when nobody answers at all.
+   * The answers of the partitions that are there. The others are named and not waited for: people
+   * look at a cluster precisely when a part of it is away. The next look does not wait for a missed
+   * partition either, until it has answered one. Refused when no partition answers at all.
    */
   async look<T>(
     partitions: readonly number[],

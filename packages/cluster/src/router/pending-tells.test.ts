@@ -44,7 +44,7 @@ function scene() {
   return { clock, away, gates, stores, told, router };
 }
 
-test("a partition that could not be told of a gate is told when it is reached again", async () => {
+test("a partition that missed a change of a gate gets it when it is reached again", async () => {
   const { clock, away, gates, router } = scene();
   const home = homeOfGate("smtp", 2);
   const other = 1 - home;
@@ -60,7 +60,7 @@ test("a partition that could not be told of a gate is told when it is reached ag
   await router.close();
 });
 
-test("what it is told then is what the home says by then", async () => {
+test("what it gets then is what the home has by then", async () => {
   const { clock, away, stores, told, router } = scene();
   const home = homeOfStore("config", 2);
   const other = 1 - home;
@@ -82,7 +82,7 @@ test("what it is told then is what the home says by then", async () => {
   await router.close();
 });
 
-test("a router that is closed tells nobody any more", async () => {
+test("a closed router sends nothing to partitions any more", async () => {
   const { clock, away, told, router } = scene();
   const other = 1 - homeOfStore("config", 2);
   away.add(other);

@@ -22,7 +22,8 @@ type Args = readonly unknown[];
 type PlainCall = (calls: PartitionCalls, args: Args) => Promise<unknown>;
 type Ports = Record<string, (...args: Args) => Promise<unknown>>;
 
-const QUEUE_NOT_FOUND: readonly ErrorCode[] = ["QUEUE_NOT_FOUND"];
+/** A schedule is in one of the partitions of its queue. */
+const NOT_FOUND: readonly ErrorCode[] = ["SCHEDULE_NOT_FOUND", "QUEUE_NOT_FOUND"];
 
 export function plainCall(name: CallName, row: CallRow): PlainCall {
   if (row.jobs === "id") return ofJob(name, row);
@@ -80,7 +81,7 @@ function ofBatch(name: CallName, row: CallRow): PlainCall {
     );
 }
 
-/** A list in which `undefined` stands for a job that is not there. */
+/** A list in which `undefined` marks a job that is not there. */
 function ofBatchWithHoles(name: CallName, row: CallRow): PlainCall {
   return async (calls, [items, ...rest]) => {
     const all = items as unknown[];
@@ -102,7 +103,7 @@ function atHome(
   homeOf: (key: string, partitions: number) => number,
 ): PlainCall {
   return (calls, args) => {
-    const home = homeOf(String(args[0]), calls.directory.partitions);
+    const home = homeOf(String(args[0]), calls.directory.homes);
     return makeAt(calls, home, row, at(name, args));
   };
 }
@@ -110,7 +111,7 @@ function atHome(
 function ofQueue(name: CallName): PlainCall {
   return async (calls, args) => {
     const placement = calls.directory.placementOf(args[0] as string);
-    const known = await calls.known(placement, QUEUE_NOT_FOUND, at(name, args));
+    const known = await calls.known(placement, NOT_FOUND, at(name, args));
     const answers = known.map(({ value }) => value);
     return mergeAnswers(name, answers, placement.length);
   };

@@ -32,9 +32,9 @@ export class Poll {
   }
 
   /**
-   * First all are asked for what is there now, for a part of the jobs each: then nothing is
-   * dispatched that nobody wants. Only when nobody has anything do all wait at the same time, and
-   * what comes too much then goes back.
+   * First all partitions are asked for what is there now, each for a part of the jobs, so that no
+   * surplus is dispatched. Only if none has a job do all wait at the same time. Surplus jobs then
+   * go back.
    */
   async lease(
     queue: string,

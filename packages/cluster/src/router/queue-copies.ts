@@ -1,7 +1,7 @@
 /**
  * Keeps a queue in all the partitions that hold it. A dead letter queue is made by the first death,
- * in the partition where that was; the others make it when somebody needs it there. Any other queue
- * that a partition lacks is being deleted, and nobody may bring it back.
+ * in the partition where that was; the others make it when it is needed there. Any other queue that
+ * a partition lacks is being deleted, and no call may bring it back.
  */
 import {
   allQueues,

@@ -97,7 +97,7 @@ export class RoutedAdds {
 }
 
 /** By the first level of the fairness key; the partition refuses what is none. */
-function slotOf(job: NewJob, slots: number): number {
+export function slotOf(job: Pick<NewJob, "fairnessKey">, slots: number): number {
   if (slots === 1) return 0;
   const key: unknown = job?.fairnessKey;
   const level: unknown = Array.isArray(key) ? key[0] : key;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { LeasedJob } from "@sluice/protocol";
-import { PATIENCE_MS, QUIET_MS, SURPLUS_MS, WITHOUT_ONE_MS } from "../limits.ts";
+import { GATHER_MS, PATIENCE_MS, QUIET_MS, SURPLUS_MS, WITHOUT_ONE_MS } from "../limits.ts";
 import { job, keysOf, partitionsOf, stage, textOf } from "../testing/stage.ts";
 
 const SPREAD = 3;
@@ -73,6 +73,42 @@ test("with jobs everywhere nothing goes back, and every partition has its turn",
   assert.equal((await router.queue("q")).stats.dispatched, 12);
 });
 
+test("batches do not shrink with the number of partitions that have jobs", async () => {
+  const { router, clock } = stage();
+  await router.setQueue("q", { spread: 4 });
+  const sizes: number[] = [];
+  const consumer = await router.consume("q", { worker: "w", credits: 40 }, (jobs) => {
+    sizes.push(jobs.length);
+    // The worker is done with them one after the other.
+    for (let i = 0; i < jobs.length; i++)
+      clock.at(clock.now() + i / 20, () => consumer.addCredits(1));
+  });
+  const jobs = Array.from({ length: 4 }, (_, slot) => keysOf(slot, 4, 1)[0]!).flatMap((key) =>
+    Array.from({ length: 400 }, (_, i) => job(`${i}`, { fairnessKey: key })),
+  );
+  await router.add("q", jobs);
+  await clock.advance(200);
+  assert.equal(
+    sizes.reduce((sum, size) => sum + size, 0),
+    jobs.length,
+  );
+  const later = sizes.slice(8);
+  const mean = later.reduce((sum, size) => sum + size, 0) / later.length;
+  assert.ok(mean > 14, `${mean} in a batch: ${sizes}`);
+  const { stats } = await router.queue("q");
+  assert.equal(stats.dispatched, jobs.length, "nothing went back");
+});
+
+test("a credit of a worker whose other jobs take long is used at once", async () => {
+  const { clock, got, consumer, add } = await consuming(40);
+  for (let slot = 0; slot < SPREAD; slot++) await add(slot, 100);
+  await clock.advance(QUIET_MS);
+  assert.equal(got.length, 40);
+  consumer.addCredits(1);
+  await clock.advance(GATHER_MS);
+  assert.equal(got.length, 41);
+});
+
 test("a consumer follows the queue to the partitions it is spread to", async () => {
   const { router, clock, got } = await consuming(8);
   await router.setQueue("q", { spread: 4 });
@@ -100,7 +136,7 @@ test("a consumer of a queue that is deleted is over", async () => {
   );
 });
 
-test("a partition that is away holds nobody up, and joins in when it is back", async () => {
+test("a partition that is away delays no other, and joins in when it is back", async () => {
   const { cluster, router, clock, directory } = stage();
   await router.setQueue("q", { spread: SPREAD });
   const [, away] = directory.placementOf("q");

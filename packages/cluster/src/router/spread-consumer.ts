@@ -14,6 +14,11 @@
  * as well. Then two may use the same credit: a job beyond the caller's credits waits here for the
  * next one, and goes back unstarted when none comes soon. The caller is never given more than its
  * credits. As long as jobs come from everywhere nothing is lent, and nothing goes back.
+ *
+ * While jobs come from everywhere, credits go out in lots, to one partition after the other. A
+ * lot is half of what the caller works on at once, 128 at most; credits wait 2 ms to become one.
+ * Divided evenly, a worker of 100 on 12 partitions got 8 jobs at a time, and each cost three
+ * times as much.
  */
 import type {
   Broker,
@@ -25,7 +30,7 @@ import type {
   Timer,
 } from "@sluice/protocol";
 import { toSluiceError } from "@sluice/protocol";
-import { QUIET_MS, REJOIN_MS, SURPLUS_MS } from "../limits.ts";
+import { GATHER_MS, LOT_MAX, QUIET_MS, REJOIN_MS, SURPLUS_MS } from "../limits.ts";
 import type { PartitionCalls } from "./partition-calls.ts";
 import { isNotFound, type QueueCopies } from "./queue-copies.ts";
 
@@ -51,6 +56,8 @@ interface PartitionMember {
   /** When it was last given credits, or has sent something. */
   since: number;
   isQuiet: boolean;
+  /** It was given credits since it joined. */
+  isAsked: boolean;
   isOut: boolean;
   error: SluiceError | undefined;
 }
@@ -71,6 +78,10 @@ export class SpreadConsumer implements Consumer {
   #surplus: Surplus[] = [];
   /** Jobs that the caller may still be given. */
   #credits: number;
+  /** The most that it ever had: what the caller works on at once. */
+  #most: number;
+  /** Since when there are credits that wait to become a lot. */
+  #freeSince: number | undefined = undefined;
   #turn = 0;
   #timer: Timer | undefined = undefined;
   /** Nothing is shared out before all have joined who are there. */
@@ -82,6 +93,7 @@ export class SpreadConsumer implements Consumer {
     this.#parts = parts;
     this.#quietMs = parts.quietMs ?? QUIET_MS;
     this.#credits = parts.options.credits;
+    this.#most = this.#credits;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.over = promise;
     this.#end = resolve;
@@ -107,7 +119,7 @@ export class SpreadConsumer implements Consumer {
     const placement = calls.directory.placementOf(queue);
     const joins = placement.map((partition) => this.#join(partition));
     const all = Promise.all(joins);
-    // One that is away joins when it is back: nobody waits for it once another is there.
+    // One that is away joins when it is back: the call does not wait for it once another is there.
     const some = Promise.any(joins.map((join, i) => this.#joinedBy(join, placement[i]!)));
     await Promise.race([
       all,
@@ -174,6 +186,7 @@ export class SpreadConsumer implements Consumer {
       credits: 0,
       since,
       isQuiet: false,
+      isAsked: false,
       isOut: false,
       error: undefined,
     };
@@ -246,12 +259,11 @@ export class SpreadConsumer implements Consumer {
     this.#share();
   }
 
-  /** Hands out what waits here, and lets more come. */
-  #share(): void {
+  /** Hands out what waits here, and lets more come; `isIdle`: a partition has had too many. */
+  #share(isIdle = false): void {
     if (this.#isOpening || this.#isOver || this.#stopping !== undefined) return;
     this.#handOutSurplus();
-    const members = this.#joined();
-    if (members.length > 0) this.#grant(members);
+    this.#grant(this.#joined(), isIdle);
     this.#setTimer();
   }
 
@@ -268,32 +280,55 @@ export class SpreadConsumer implements Consumer {
     );
   }
 
-  /** Credits that no partition has which might use them: to the others, in equal parts. */
-  #grant(members: readonly PartitionMember[]): void {
-    const now = this.#parts.calls.clock.now();
+  /**
+   * Credits that no partition has which might use them, to those that have the fewest. They go out
+   * in lots: what a partition dispatches, commits and delivers at once must not shrink with the
+   * number of partitions, because each of these costs as much for one job as for a hundred.
+   */
+  #grant(members: readonly PartitionMember[], isIdle: boolean): void {
     const lively = members.filter(({ isQuiet }) => !isQuiet);
     const asked = lively.reduce((sum, { credits }) => sum + credits, 0);
     let free = this.#credits - asked;
-    if (free <= 0 || lively.length === 0) return;
+    if (free <= 0 || lively.length === 0) {
+      this.#freeSince = undefined;
+      return;
+    }
+    const now = this.#parts.calls.clock.now();
+    this.#freeSince ??= now;
+    const lot = isIdle ? 1 : this.#lot(members.length);
+    // A worker that is not done soon is not waited for.
+    if (free < lot && now - this.#freeSince < GATHER_MS) return;
+    this.#freeSince = undefined;
     const turn = this.#turn++ % lively.length;
     const order = [...lively.slice(turn), ...lively.slice(0, turn)];
-    for (const [i, member] of order.entries()) {
-      const part = Math.ceil(free / (order.length - i));
+    order.sort((a, b) => a.credits - b.credits);
+    const takers = Math.max(1, Math.min(order.length, Math.floor(free / lot)));
+    for (const [i, member] of order.slice(0, takers).entries()) {
+      const part = Math.ceil(free / (takers - i));
       if (part <= 0) break;
       free -= part;
       member.credits += part;
+      member.isAsked = true;
       member.since = now;
-      member.isQuiet = false;
       member.consumer!.addCredits(part);
     }
   }
 
-  /** When somebody falls quiet whose credits others could use, or a job has waited too long. */
+  /** Half of what the caller works on at once, so that one lot is on its way while it does. */
+  #lot(members: number): number {
+    this.#most = Math.max(this.#most, this.#credits);
+    if (members === 1) return 1;
+    const half = Math.min(LOT_MAX, Math.ceil(this.#most / 2));
+    return Math.max(Math.ceil(this.#most / members), half);
+  }
+
+  /** When a partition falls quiet whose credits others could use, or a job waited too long. */
   #setTimer(): void {
     const { clock } = this.#parts.calls;
     this.#timer?.cancel();
     this.#timer = undefined;
     const times = this.#surplus.map(({ until }) => until);
+    if (this.#freeSince !== undefined) times.push(this.#freeSince + GATHER_MS);
     const members = this.#joined();
     const now = clock.now();
     if (this.#credits > 0 && members.some(({ credits }) => credits === 0)) {
@@ -315,12 +350,15 @@ export class SpreadConsumer implements Consumer {
     const late = this.#surplus.filter(({ until }) => until <= now);
     this.#surplus = this.#surplus.filter(({ until }) => until > now);
     this.#giveBack(late);
+    let isIdle = false;
     for (const member of this.#members.values()) {
-      const { credits, since, isOut, partition } = member;
+      const { credits, since, isOut, partition, isQuiet, isAsked } = member;
       member.isQuiet = credits > 0 && now - since >= this.#quietMs;
+      // With those that have never had a credit too: they may have jobs that are not known.
+      if ((member.isQuiet && !isQuiet) || !isAsked) isIdle = true;
       if (isOut && now - since >= REJOIN_MS) void this.#join(partition);
     }
-    this.#share();
+    this.#share(isIdle);
   }
 
   #giveBack(surplus: readonly Surplus[]): void {

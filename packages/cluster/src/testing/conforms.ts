@@ -25,7 +25,7 @@ export interface ClusterCase {
   readonly subjects?: RegExp;
   /**
    * What does not hold in such a cluster: the end of a sentence of the suite, and why. Each is run,
-   * and must fail: whoever makes it hold takes it off the list.
+   * and must fail. If you make one hold, take it off the list.
    */
   readonly exceptions: Readonly<Record<string, string>>;
 }

@@ -8,6 +8,22 @@ export const GATES: Readonly<Record<string, string>> = {
     "a partition that borrows does not know when the gate opens, and judges no wait by it",
 };
 
+/** A flow is in one partition, and so are the jobs that it waits for. */
+export const FLOWS: Readonly<Record<string, string>> = {
+  "a flow may go over queues and follow jobs that exist":
+    "the two queues are at home in different partitions",
+};
+
+const OF_ONE_PARTITION = "the queue that the job would go to is in another partition";
+
+/** A job stays in its partition. */
+export const MOVES: Readonly<Record<string, string>> = {
+  "a letter is retried in another queue, with another payload": OF_ONE_PARTITION,
+  "jobs are moved to another queue, and keep their delay": OF_ONE_PARTITION,
+  "a job that refuses a move is counted, and the others go on": OF_ONE_PARTITION,
+  "a job that was moved": OF_ONE_PARTITION,
+};
+
 /** Lanes share a partition, and partitions are asked in turn. */
 const PER_PARTITION = "lanes share what their own partition hands out";
 

@@ -1,7 +1,7 @@
 import type { Batch, Log, Position, Span } from "@sluice/log";
 import { SluiceError } from "@sluice/protocol";
 
-/** What the logs of one partition write to, one after the other: whoever opened last may. */
+/** What the logs of one partition write to in turn: only the one that was opened last may. */
 export class FencedStore {
   readonly batches: Batch[] = [];
   fence = 0;
@@ -41,6 +41,8 @@ export class FencedLog implements Log {
   #fence: number;
   readonly #failure = Promise.withResolvers<SluiceError>();
   #error: SluiceError | undefined;
+  /** Its appends are not answered any more. */
+  isStuck = false;
   replayedAt: number | undefined;
 
   constructor(store: FencedStore, fence: number) {
@@ -82,6 +84,7 @@ export class FencedLog implements Log {
 
   async append(facts: Uint8Array): Promise<Position> {
     if (this.#error !== undefined) throw this.#error;
+    if (this.isStuck) return new Promise(() => {});
     await new Promise((resolve) => setTimeout(resolve, 1));
     try {
       return this.#store.append(this.#fence, facts);

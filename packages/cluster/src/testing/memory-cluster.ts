@@ -15,7 +15,7 @@ export interface MemoryClusterOptions {
 export class MemoryCluster {
   readonly partitions: ServedPartitions;
   readonly router: ClusterRouter;
-  /** Nobody opens these. */
+  /** Partitions that are not opened. */
   readonly away = new Set<number>();
   readonly #options: MemoryClusterOptions;
   readonly #logs: Map<number, MemoryLog>;

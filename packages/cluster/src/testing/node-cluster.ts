@@ -2,6 +2,8 @@ import type { TestContext } from "node:test";
 import { connectBroker, dialWebSocket } from "@sluice/client/remote";
 import { type Broker, SystemClock, type Timer } from "@sluice/protocol";
 import { type RunningServer, type ServeOptions, serve } from "@sluice/server";
+import { MemoryHeartbeats } from "../heartbeats/memory-heartbeats.ts";
+import { CLUSTER_KEY, createCluster } from "../node/cluster-entry.ts";
 import { ClusterNode } from "../node/cluster-node.ts";
 import { MemoryRegistry } from "../registry/memory-registry.ts";
 import { type FencedLog, FencedStore } from "./fenced-log.ts";
@@ -14,6 +16,10 @@ export interface TestNode {
   readonly broker: Broker;
   connect(apiKey?: string): Promise<Broker>;
   close(): Promise<void>;
+  /** The logs that it has opened. */
+  readonly logs: readonly FencedLog[];
+  /** From the store of the cluster: its server still answers. */
+  cutOff(): Promise<void>;
   /** Without a word to anybody. */
   kill(): Promise<void>;
 }
@@ -46,7 +52,8 @@ export class NodeCluster {
   readonly stores: FencedStore[];
   /** Of each opening of a log, whether it had to be there. */
   readonly opened: boolean[] = [];
-  readonly #registry = new MemoryRegistry();
+  readonly registry = new MemoryRegistry();
+  readonly #heartbeats = new MemoryHeartbeats();
   readonly #t: TestContext;
   readonly #options: Partial<ServeOptions>;
 
@@ -64,12 +71,21 @@ export class NodeCluster {
     return nodes as { [At in keyof Ids]: TestNode };
   }
 
-  /** A node whose clock is so far ahead. */
+  /** Once, unless a test has made it otherwise. */
+  async #create(): Promise<void> {
+    if ((await this.registry.get(CLUSTER_KEY)) !== undefined) return;
+    await createCluster(this.registry, { name: "sluice", partitions: this.stores.length });
+  }
+
+  /** Adds a node whose clock is `aheadMs` ahead. */
   async add(id: string, aheadMs = 0): Promise<TestNode> {
-    const registry = new MemoryRegistry(this.#registry);
+    await this.#create();
+    const registry = new MemoryRegistry(this.registry);
     const logs: FencedLog[] = [];
+    const heartbeats = new MemoryHeartbeats(this.#heartbeats);
     const node = new ClusterNode({
       registry,
+      heartbeats,
       openLog: async (partition, { hasLog }) => {
         this.opened.push(hasLog);
         const log = this.stores[partition]!.open();
@@ -85,7 +101,6 @@ export class NodeCluster {
       node: id,
       version: "test",
       clock: new WrongClock(aheadMs),
-      partitions: this.stores.length,
       leaseMs: LEASE_MS,
     });
     const joined = Promise.withResolvers<Broker>();
@@ -111,11 +126,15 @@ export class NodeCluster {
       await server.close({ timeout: 100 });
       await node.stop();
     };
+    const cutOff = async (): Promise<void> => {
+      for (const log of logs) log.kill();
+      await heartbeats.close();
+      await registry.close();
+    };
     const kill = async (): Promise<void> => {
       if (isOver) return;
       isOver = true;
-      for (const log of logs) log.kill();
-      await registry.close();
+      await cutOff();
       await server.close({ timeout: 0 });
       await node.stop();
     };
@@ -123,7 +142,7 @@ export class NodeCluster {
       await Promise.all(clients.map((client) => client.close()));
       await kill();
     });
-    return { id, node, server, registry, broker, connect, close, kill };
+    return { id, node, server, registry, broker, logs, connect, close, cutOff, kill };
   }
 
   /** Resolves when every partition is served by the node that it belongs to. */

@@ -3,9 +3,10 @@
 
 import { setImmediate } from "node:timers/promises";
 import { type Clock, SluiceError, type Timer } from "@sluice/protocol";
+import type { Heartbeats } from "../heartbeats/heartbeats.ts";
 import { Ownership } from "../node/ownership.ts";
 import type { PartitionHost } from "../node/partition-life.ts";
-import type { Registry, WatchedEntry } from "../registry/registry.ts";
+import { isWatched, type Registry, type WatchedEntry } from "../registry/registry.ts";
 
 export interface SimOptions {
   readonly partitions: number;
@@ -13,6 +14,9 @@ export interface SimOptions {
   // A log without a fence: the checks must see what it lets through.
   readonly isUnfenced?: boolean;
   readonly openMs?: number;
+  // Jobs in each partition, and how long it takes to read them; a standby has read them.
+  readonly jobs?: number;
+  readonly readMs?: number;
 }
 
 interface Event {
@@ -30,8 +34,6 @@ export interface Confirmation {
 
 // Confirmations are tried this often on every partition that a node serves.
 const LOAD_MS = 50;
-// Renewals of one key within this time do not see each other.
-const SAME_MOMENT_MS = 5;
 
 export class SimCluster {
   readonly options: SimOptions;
@@ -39,8 +41,7 @@ export class SimCluster {
   readonly confirmations: Confirmation[] = [];
   readonly fences: number[];
   readonly #store = new Map<string, { value: string; revision: number }>();
-  // The revision that each key had before its last change, and when that was.
-  readonly #last = new Map<string, { before: number; time: number }>();
+  readonly beats = new Set<(beat: string) => void>();
   readonly #watchers: ((entry: WatchedEntry) => void)[] = [];
   #revision = 0;
   // The next one last; of one time, the first made.
@@ -116,15 +117,7 @@ export class SimCluster {
     return this.#set(key, value);
   }
 
-  // What was judged before the last change was made comes after it.
-  renew(key: string, value: string, revision: number): number {
-    const last = this.#last.get(key);
-    const isLate = last?.before === revision && this.now - last.time < SAME_MOMENT_MS;
-    return isLate ? this.#set(key, value) : this.write(key, value, revision);
-  }
-
   #set(key: string, value: string | undefined): number {
-    this.#last.set(key, { before: this.#store.get(key)?.revision ?? 0, time: this.now });
     const next = ++this.#revision;
     if (value === undefined) this.#store.delete(key);
     else this.#store.set(key, { value, revision: next });
@@ -139,7 +132,7 @@ export class SimCluster {
     return () => void this.#watchers.splice(this.#watchers.indexOf(tell), 1);
   }
 
-  // The log: whoever fenced last may write.
+  // The log: only the node that fenced last may write.
 
   fence(partition: number): number {
     return ++this.fences[partition]!;
@@ -154,16 +147,19 @@ export class SimCluster {
   }
 }
 
-export class SimNode implements Clock, Registry, PartitionHost {
+export class SimNode implements Clock, Registry, Heartbeats, PartitionHost {
   readonly id: string;
   readonly ownership: Ownership;
   readonly #sim: SimCluster;
   readonly #skewMs: number;
   readonly #fences = new Map<number, number>();
   readonly #resting = new Set<number>();
+  // Partitions whose logs it has read along.
+  readonly #read = new Set<number>();
   readonly #waiting: (() => void)[] = [];
   #heardAt = 0;
-  // The watches that were opened, and up to which of them nothing is told any more.
+  #beatAt = 0;
+  // How many watches were opened, and up to which of them no entry is delivered any more.
   #watches = 0;
   #deafTo = 0;
   isFrozen = false;
@@ -177,6 +173,7 @@ export class SimNode implements Clock, Registry, PartitionHost {
     this.#skewMs = Math.floor((sim.random() - 0.5) * 20 * 60_000) + 10 ** 9;
     this.ownership = new Ownership({
       registry: this,
+      heartbeats: this,
       clock: this,
       node: id,
       incarnation: `${id}-${sim.now}-${sim.random()}`,
@@ -184,6 +181,7 @@ export class SimNode implements Clock, Registry, PartitionHost {
       version: "sim",
       partitions: sim.options.partitions,
       host: this,
+      figures: () => ({ lagMs: 0, jobs: sim.options.jobs ?? 0 }),
     });
   }
 
@@ -291,15 +289,14 @@ export class SimNode implements Clock, Registry, PartitionHost {
     return this.#ask(() => this.#sim.write(key, value, revision));
   }
 
-  async renew(key: string, value: string, revision: number): Promise<number> {
-    return this.#ask(() => this.#sim.renew(key, value, revision));
-  }
-
   async delete(key: string, revision: number): Promise<void> {
     await this.#ask(() => this.#sim.write(key, undefined, revision));
   }
 
-  async watch(_prefix: string, onEntry: (entry: WatchedEntry) => void): Promise<() => void> {
+  async watch(
+    keys: readonly string[],
+    onEntry: (entry: WatchedEntry) => void,
+  ): Promise<() => void> {
     const sim = this.#sim;
     const number = ++this.#watches;
     return sim.watch((entry) => {
@@ -307,10 +304,33 @@ export class SimNode implements Clock, Registry, PartitionHost {
       this.#heardAt = Math.max(this.#heardAt, sim.now + 1 + sim.random() * 10);
       const isHeld = (): boolean => this.isFrozen || this.isCutOff;
       const hear = (): void => {
-        if (number > this.#deafTo) onEntry(entry);
+        if (number > this.#deafTo && isWatched(entry.key, keys)) onEntry(entry);
       };
       sim.at(this.#heardAt, () => this.#when(isHeld, hear));
     });
+  }
+
+  // Heartbeats: what is sent while it is cut off is lost, and so is what would be heard.
+
+  async send(beat: string): Promise<void> {
+    if (this.isDead || this.isCutOff) return;
+    for (const hear of this.#sim.beats) hear(beat);
+  }
+
+  async listen(onBeat: (beat: string) => void): Promise<() => void> {
+    const sim = this.#sim;
+    const hear = (beat: string): void => {
+      if (this.isCutOff) return;
+      this.#beatAt = Math.max(this.#beatAt, sim.now + 1 + sim.random() * 10);
+      sim.at(this.#beatAt, () =>
+        this.#when(
+          () => this.isFrozen,
+          () => onBeat(beat),
+        ),
+      );
+    };
+    sim.beats.add(hear);
+    return () => void sim.beats.delete(hear);
   }
 
   async close(partition?: number): Promise<void> {
@@ -342,15 +362,24 @@ export class SimNode implements Clock, Registry, PartitionHost {
 
   // What opens partitions
 
-  async warm(): Promise<void> {
-    await this.#sleep(100);
+  async warm(partition: number): Promise<void> {
+    if (!this.#read.has(partition)) await this.#sleep(100);
+    this.#read.add(partition);
   }
 
-  cool(): void {}
+  async standBy(partition: number): Promise<void> {
+    await this.#sleep(this.#sim.options.readMs ?? 0);
+    this.#read.add(partition);
+  }
+
+  cool(partition: number): void {
+    this.#read.delete(partition);
+  }
 
   async open(partition: number): Promise<void> {
     const fence = this.#sim.fence(partition);
-    await this.#sleep(this.#sim.options.openMs ?? 60);
+    const { openMs = 60, readMs = 0 } = this.#sim.options;
+    await this.#sleep(this.#read.delete(partition) ? openMs : openMs + readMs);
     this.#resting.delete(partition);
     this.#fences.set(partition, fence);
   }

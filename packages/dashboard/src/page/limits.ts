@@ -23,6 +23,7 @@ export const JOBS_PER_PAGE = 25;
 export const LANES_PER_PAGE = 25;
 export const QUEUES_PER_PAGE = 50;
 export const GATES_PER_PAGE = 50;
+export const SCHEDULES_PER_PAGE = 50;
 
 /** Workers that are shown, and jobs of one that are: a search finds the others. */
 export const WORKERS_SHOWN = 100;
@@ -31,3 +32,20 @@ export const HELD_SHOWN = 50;
 /** Letters of one call of a redrive, and jobs that are retried or cancelled at once. */
 export const REDRIVE_AT_ONCE = 500;
 export const JOBS_AT_ONCE = 8;
+
+/** Jobs that a job waits for, or that wait for it, on its own page: the graph shows more. */
+export const NEIGHBOURS_SHOWN = 10;
+
+/** The result of a step in a line of its job's life. */
+export const STEP_CHARS = 120;
+
+/** Events that the page keeps: enough to read back a moment. */
+export const EVENTS_SHOWN = 200;
+
+/** Entries of the configuration on a page, and members of a group. */
+export const CONFIG_PER_PAGE = 50;
+export const MEMBERS_SHOWN = 200;
+
+/** Jobs of a page over all queues, and groups of failures that are shown. */
+export const FOUND_PER_PAGE = 50;
+export const FAILURES_SHOWN = 100;

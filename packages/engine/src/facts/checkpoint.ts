@@ -1,23 +1,30 @@
 import type { Core } from "../core.ts";
-import { AT_TIER, KEY, KIND, LANE, LEVEL, QUEUE, REM } from "../ring/node-fields.ts";
+import type { GateState } from "../gates/gate-state.ts";
+import { IN_STRAND, LEASED_JOB } from "../jobs/job-fields.ts";
+import { AT_TIER, GATES, KEY, KIND, LANE, LEVEL, QUEUE, REM } from "../ring/node-fields.ts";
+import { recordOf } from "../schedules/schedule-table.ts";
+import { ROWS_PER_STEP } from "../tables/table-walk.ts";
 import type { Ending } from "../types.ts";
 import type { Fact } from "./facts.ts";
 
 /**
- * Everything but the jobs, as facts, so that what was told before can be forgotten once the jobs
- * told there are told again (`moved`). Whoever replays begins where a checkpoint begins.
+ * Everything but the jobs, as facts. Earlier facts can be forgotten once the jobs among them are
+ * emitted again (`moved`). A replay begins where a checkpoint begins.
  *
- * It may be read a little at a time while the engine goes on: each of its facts says how a thing
- * stands when it is read, whatever was told of it before, and what happens to it later is told
+ * A checkpoint may be read in small steps while the engine continues to work. Each of its facts
+ * contains the state at the time it is read, whatever earlier facts said. Later changes are emitted
  * later. Queues come first, in one step, because facts of jobs need them.
  */
 export function* checkpoint(core: Core): Generator<Fact[]> {
   yield [...openings(core)];
-  yield* inSteps(gateStates(core));
+  const released = new Set<GateState>();
+  yield* findReleased(core, released);
+  yield* inSteps(gateStates(core, released));
   yield* inSteps(groupFacts(core));
   yield* inSteps(positions(core));
   yield* inSteps(heldKeys(core));
   yield* inSteps(storeFacts(core));
+  yield* inSteps(scheduleFacts(core));
   yield* inSteps(answers(core));
   yield* inSteps(counters(core));
 }
@@ -39,6 +46,8 @@ function* inSteps(facts: Iterable<Fact>): Generator<Fact[]> {
 function* openings(core: Core): Generator<Fact> {
   const at = core.now;
   yield { at, fact: "ids", last: core.lastId, seq: core.lastSeq };
+  // First, so that a release that does not understand the rest says which one does.
+  if (core.level.level > 1) yield { at, fact: "level", ...core.level };
   if (core.wall.aheadMs !== 0) yield { at, fact: "wall", aheadMs: core.wall.aheadMs };
   if (core.leaseSecret !== undefined) {
     yield { at, fact: "lease-secret", secret: core.leaseSecret };
@@ -49,16 +58,35 @@ function* openings(core: Core): Generator<Fact> {
   for (const { pattern, config } of core.gates.patterns.values()) {
     yield { at, fact: "gate", key: pattern, config };
   }
+  for (const { id, state, until } of core.flows.open.values()) {
+    if (state !== "sealed") yield { at, fact: "flow", flow: id, state, until };
+  }
   for (const { name, purgeUpTo, purgeAt, deleted } of core.purging) {
     if (!deleted) yield { at: purgeAt, fact: "purged", name, upTo: purgeUpTo };
   }
 }
 
-/** Gates as new are told too: whoever missed the success of a job has a ladder to step down. */
-function* gateStates(core: Core): Generator<Fact> {
+/**
+ * The leases of a queue that is being deleted are over, although their rows are there still and
+ * hold permits: an interval from the end counts from now.
+ */
+function* findReleased(core: Core, released: Set<GateState>): Generator<Fact[]> {
+  if (!core.queues.some((queue) => queue?.deleted)) return;
+  for (let row = 1; row < core.jobs.end; row++) {
+    if (row % ROWS_PER_STEP === 0) yield [];
+    if (core.jobs.state(row) !== LEASED_JOB || !core.queueOf(row).deleted) continue;
+    const set = core.lanes.get(core.jobs.int(row, IN_STRAND), GATES);
+    for (const gate of set === 0 ? [] : core.gates.set(set).gates) released.add(gate);
+  }
+}
+
+/** Includes gates as new: a replay that missed a job's success must step the ladder down. */
+function* gateStates(core: Core, released: ReadonlySet<GateState>): Generator<Fact> {
   for (const gate of core.gates.all()) {
     const at = core.now;
-    yield { at, fact: "gate-state", key: gate.key, save: gate.save(at) };
+    const save = gate.save(at);
+    if (gate.fromEnd && released.has(gate)) save.last = Math.ceil(at);
+    yield { at, fact: "gate-state", key: gate.key, save };
   }
 }
 
@@ -77,7 +105,7 @@ function* groupFacts(core: Core): Generator<Fact> {
   }
 }
 
-/** The leads that lanes and levels have in their rings: whoever leads must not win by a restart. */
+/** The leads of lanes and levels in their rings: a leader must not gain from a restart. */
 function* positions(core: Core): Generator<Fact> {
   for (let node = 1; node < core.rings.nodes.end; node++) {
     const kind = core.lanes.get(node, KIND);
@@ -115,6 +143,12 @@ function* heldKeys(core: Core): Generator<Fact> {
 function* storeFacts(core: Core): Generator<Fact> {
   for (const { store, key, value } of core.stores.entries()) {
     yield { at: core.now, fact: "stored", store, key, value };
+  }
+}
+
+function* scheduleFacts(core: Core): Generator<Fact> {
+  for (const [key, schedule] of core.schedules.byKey.from("")) {
+    yield { at: core.now, fact: "schedule", key, schedule: recordOf(schedule) };
   }
 }
 

@@ -1,11 +1,14 @@
 import type { Core } from "../core.ts";
+import { tellEdges } from "../flows/records.ts";
 import {
   ADDED,
   ATTEMPTS,
+  BLOCKED_JOB,
   COST,
   DELAYED_JOB,
   DISPATCHED,
   ENDED_JOB,
+  HELD_JOB,
   ID,
   IN_STRAND,
   LEASE,
@@ -17,9 +20,10 @@ import {
 } from "../jobs/job-fields.ts";
 import type { Extra } from "../jobs/job-table.ts";
 import { GATES, OWN } from "../ring/node-fields.ts";
+import { stepsRecord } from "../steps/steps-record.ts";
 import type { ExtraRecord, JobRecord } from "./facts.ts";
 
-/** The record of a job as it stands: what a `job` fact tells. */
+/** The record of a job in its current state, as in a `job` fact. */
 export function recordOf(core: Core, row: number): JobRecord {
   const { jobs, lanes } = core;
   const lane = core.laneOf(row);
@@ -52,6 +56,9 @@ export function recordOf(core: Core, row: number): JobRecord {
   const ending = jobs.ending(row);
   if (ending !== undefined) record.ending = ending;
   if (jobs.hasPolicyGates(row)) record.policyGates = true;
+  if (jobs.isOrdered(row)) record.ordered = true;
+  if (state === HELD_JOB) record.held = true;
+  if (jobs.node(row) !== 0 || jobs.isDependent(row)) tellEdges(core, row, record);
   return record;
 }
 
@@ -68,6 +75,7 @@ export function gateCount(core: Core, strand: number): number {
 function stateOf(state: number): JobRecord["state"] {
   if (state === LEASED_JOB) return "leased";
   if (state === DELAYED_JOB) return "delayed";
+  if (state === BLOCKED_JOB) return "blocked";
   return state === ENDED_JOB ? "ended" : "waiting";
 }
 
@@ -90,10 +98,16 @@ function extraOf(core: Core, extra: Extra, id: number): ExtraRecord {
   if (extra.error !== undefined) record.error = extra.error;
   if (extra.stack !== undefined) record.stack = extra.stack;
   if (extra.progress !== undefined) record.progress = extra.progress;
+  if (extra.log !== undefined) record.log = extra.log;
+  // A release before this level could not read it.
+  if (extra.worker !== undefined && core.level.level > 1) record.worker = extra.worker;
   if (extra.leasesBefore !== 0) record.leasesBefore = extra.leasesBefore;
+  if (extra.generation !== 0) record.generation = extra.generation;
   if (extra.result !== undefined) record.result = extra.result;
   if (extra.waited !== undefined) record.waited = extra.waited;
+  if (extra.steps !== undefined) record.steps = stepsRecord(extra.steps);
   if (extra.history !== undefined) record.history = [...extra.history];
+  if (extra.schedule !== undefined) record.schedule = { ...extra.schedule };
   if (extra.origin !== undefined) {
     const { at, ...origin } = extra.origin;
     record.origin = origin;

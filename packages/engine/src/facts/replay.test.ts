@@ -4,7 +4,7 @@ import { each, TestEngine } from "../testing/test-engine.ts";
 import type { JobSpec, Lease } from "../types.ts";
 import type { Fact } from "./facts.ts";
 
-/** An engine that tells, and one that follows what it is told. */
+/** An engine that emits facts, and a follower that applies them. */
 class Pair {
   readonly facts: Fact[] = [];
   readonly engine = new TestEngine({ seed: 9, facts: this.facts });
@@ -52,7 +52,7 @@ function seen(engine: TestEngine, now: number): unknown {
   });
 }
 
-/** What is not told (who is free, what was refused, in which line one stands) is not compared. */
+/** Leaves out what no fact contains: free workers, refused adds, places in lines. */
 function queueOf(engine: TestEngine, name: string): unknown {
   const { freeWorkers: _, rejected: __, dropped: ___, ...stats } = engine.queries.queueStats(name);
   return stats;

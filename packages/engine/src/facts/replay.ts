@@ -1,9 +1,14 @@
 import type { Core } from "../core.ts";
+import { linkMore } from "../flows/blocked.ts";
+import { applyCancelFlow, applyRelease, applySeal } from "../flows/go-on.ts";
+import { restoreEdges } from "../flows/records.ts";
+import { endNode } from "../flows/settle.ts";
 import {
   ADDED,
   ATTEMPTS,
   COST,
   DISPATCHED,
+  ENDED_JOB,
   ID,
   IN_STRAND,
   LEASE,
@@ -13,23 +18,32 @@ import {
   TIME,
   WORKER,
 } from "../jobs/job-fields.ts";
+import { applyLog } from "../jobs/job-log.ts";
 import type { Extra } from "../jobs/job-table.ts";
 import { delay, enterStrand, hold, keep, note, unhold, unlink } from "../jobs/moves.ts";
+import { becomeFirst, holdBack } from "../jobs/ordered.ts";
 import { noteWall, retime, setWallAhead } from "../jobs/wall.ts";
 import { applyLending } from "../lending/lender.ts";
 import { enterDead } from "../queues/dead-letters.ts";
-import { workerOf } from "../queues/queue-state.ts";
+import { type QueueState, workerOf } from "../queues/queue-state.ts";
 import { GATES, KIND, LEVEL, REFS } from "../ring/node-fields.ts";
+import { applyTicked } from "../schedules/fire.ts";
+import { applyStep } from "../steps/record-step.ts";
+import { applySignal } from "../steps/signal.ts";
+import { partKey, restoreSteps } from "../steps/steps-record.ts";
+import { applySuspend } from "../steps/suspend.ts";
 import { applyReplace } from "../verbs/add.ts";
 import { watchWaits } from "../verbs/begin.ts";
+import { applyTransfer } from "../verbs/by-hand.ts";
+import { charge } from "../verbs/charge.ts";
 import { markLeased } from "../verbs/dispatch.ts";
-import { applyRevive, endJob, forgetKept, reportSuccess, takeOff } from "../verbs/end.ts";
+import { applyRevive, endJob, forgetKept, reportSuccess, takeOff, trimKept } from "../verbs/end.ts";
 import { applyDeath, applyRedrive, applyRetry, report } from "../verbs/fail.ts";
 import { deleteQueue, endPurge, purge, setGate, setLaneWeight, setQueue } from "../verbs/manage.ts";
 import { applyDue, promote } from "../verbs/tick.ts";
-import type { ExtraRecord, Fact, JobRecord } from "./facts.ts";
+import type { ExtraRecord, Fact, JobRecord, SignalledFact, StepFact } from "./facts.ts";
 
-/** Puts a fact into effect. It was decided when it was told; here it only happens. */
+/** Puts a fact into effect. All decisions were made when the fact was emitted. */
 export function apply(core: Core, fact: Fact): void {
   const now = core.clock(fact.at);
   core.isReplaying = true;
@@ -58,6 +72,10 @@ function switchFact(core: Core, fact: Fact, now: number): void {
       if (fact.value === undefined) core.stores.delete(fact.store, fact.key, fact.at);
       else core.stores.put(fact.store, fact.key, fact.value, fact.at);
       return;
+    case "schedule":
+    case "schedule-deleted":
+    case "ticked":
+      return applySchedule(core, fact);
     case "job":
       return restoreJob(core, fact.job, now, true);
     case "moved":
@@ -68,6 +86,9 @@ function switchFact(core: Core, fact: Fact, now: number): void {
       return;
     case "wall":
       return setWallAhead(core, fact.aheadMs);
+    case "level":
+      core.level = { level: fact.level, needs: fact.needs };
+      return;
     case "lease-secret":
       core.leaseSecret = fact.secret;
       return;
@@ -78,27 +99,24 @@ function switchFact(core: Core, fact: Fact, now: number): void {
     case "lot-expired":
       return applyLending(core, fact, now);
     case "counters":
-      Object.assign(core.queue(fact.queue).counters, fact.counters);
-      core.queue(fact.queue).isDlq = fact.isDlq;
-      return;
-    case "group-ended":
-      return core.groups.endAllAwaited(fact.name);
+      return applyCounters(core.queue(fact.queue), fact);
     case "group":
-      return core.groups.restore(fact.name, fact.members, fact.ended, fact.held);
+    case "group-ended":
+    case "group-held":
+    case "group-released":
+      return applyGroup(core, fact);
     case "answered":
       return core.operations.remember(fact.operation, fact.call, fact.answers, now, fact.since);
-    case "group-held":
-      core.groups.hold(fact.name);
-      return;
-    case "group-released":
-      core.groups.release(fact.name);
-      return;
+    case "flow":
+    case "released":
+      return applyFlow(core, fact);
     case "position":
       return restorePosition(core, fact);
     case "key-held":
       core.dedupes.hold(core.queue(fact.queue).serial, fact.key, fact.id, fact.until);
       return;
     case "gate":
+    case "charged":
     case "gate-state":
     case "cooled":
     case "cleared":
@@ -109,10 +127,59 @@ function switchFact(core: Core, fact: Fact, now: number): void {
   }
 }
 
-type GateFact = Extract<Fact, { fact: "gate" | "gate-state" | "cooled" | "cleared" | "reported" }>;
+function applyCounters(queue: QueueState, fact: Extract<Fact, { fact: "counters" }>): void {
+  Object.assign(queue.counters, fact.counters);
+  queue.isDlq = fact.isDlq;
+}
+
+type GroupFact = Extract<Fact, { fact: "group" | "group-ended" | "group-held" | "group-released" }>;
+
+function applyGroup({ groups }: Core, fact: GroupFact): void {
+  const { name } = fact;
+  if (fact.fact === "group") groups.restore(name, fact.members, fact.ended, fact.held);
+  else if (fact.fact === "group-ended") groups.endAllAwaited(name);
+  else if (fact.fact === "group-held") groups.hold(name);
+  else groups.release(name);
+}
+
+type ScheduleFact = Extract<Fact, { fact: "schedule" | "schedule-deleted" | "ticked" }>;
+
+function applySchedule(core: Core, fact: ScheduleFact): void {
+  if (fact.fact === "schedule") return void core.schedules.put(fact.key, fact.schedule);
+  if (fact.fact === "schedule-deleted") return void core.schedules.delete(fact.key);
+  const schedule = core.schedules.byKey.get(fact.key);
+  // The fact of an unknown schedule comes later, with its state at that point.
+  if (schedule === undefined) return;
+  applyTicked(schedule, fact);
+  core.schedules.retime(schedule);
+}
+
+function applyFlow(core: Core, fact: Extract<Fact, { fact: "flow" | "released" }>): void {
+  if (fact.fact === "released") return applyReleased(core, fact.ids);
+  core.lastId = Math.max(core.lastId, fact.flow);
+  const flow = core.flows.needFlow(fact.flow);
+  flow.until = fact.until;
+  if (fact.state === "sealed") applySeal(core, flow);
+  if (fact.state === "cancelled") applyCancelFlow(core, flow);
+}
+
+/** A job that is not known has also taken its place in the order. */
+function applyReleased(core: Core, ids: readonly number[]): void {
+  for (const id of ids) {
+    const row = core.ids.find(id);
+    if (row !== 0 && core.jobs.isNeeded(row)) applyRelease(core, row);
+    else core.lastSeq++;
+  }
+}
+
+type GateFact = Extract<
+  Fact,
+  { fact: "gate" | "charged" | "gate-state" | "cooled" | "cleared" | "reported" }
+>;
 type JobFact = Extract<Fact, { id: number }>;
 
 function applyGateFact(core: Core, fact: GateFact, now: number): void {
+  if (fact.fact === "charged") return charge(core, fact.key, fact.cost, now);
   if (fact.fact === "gate") return setGate(core, fact.key, fact.config, now);
   if (fact.fact === "reported") return report(core, fact.key, fact.ok, now);
   const gate = core.gates.gateOf(fact.key, now);
@@ -150,8 +217,15 @@ function applyJobFact(core: Core, fact: JobFact, row: number, now: number): void
     case "progress":
       core.jobs.needExtra(row).progress = fact.progress;
       return;
+    case "logged":
+      return applyLog(core, row, fact.lines, now);
     case "redriven":
       return applyRedrive(core, row, now);
+    case "forgotten":
+      if (core.jobs.state(row) === ENDED_JOB) forgetKept(core, row, core.queueOf(row));
+      return;
+    case "transferred":
+      return applyTransfer(core, row, core.queue(fact.to), now);
     case "revived":
       return applyRevive(core, row, now);
     case "replaced":
@@ -161,18 +235,47 @@ function applyJobFact(core: Core, fact: JobFact, row: number, now: number): void
       return;
     case "promoted":
       return promote(core, row, fact.tier, now);
+    case "linked":
+      return linkMore(core, row, fact.after);
+    case "step":
+      return applyStep(core, row, { ...fact, body: fact.body }, now);
+    case "suspended":
+      return applySuspend(core, row, fact, now);
+    case "signalled":
+      return applySignal(core, row, fact, now);
   }
 }
 
 /**
- * The job is not known: its queue was deleted before its last fact was told, or it is told again
- * further on, as it stood there. The count of entries goes on as it did when the fact was told.
+ * The job is not known: its queue was deleted before its last fact was emitted, or its record comes
+ * later, with its state at that point. The entry is counted as it was when the fact was emitted.
  */
 function passOver(core: Core, fact: JobFact): void {
   if (fact.fact === "ended") core.groups.endAwaited(fact.id, fact.ending);
   if (fact.fact === "dead") core.groups.endAwaited(fact.id, "dead");
+  const node = core.flows.unknownNode(fact.id);
+  if (node !== 0 && fact.fact === "ended") endNode(core, node, fact.ending);
+  if (node !== 0 && fact.fact === "dead") endNode(core, node, "dead");
+  if (fact.fact === "step" || fact.fact === "signalled") keepPart(core, fact);
+  if (fact.fact === "ended") dropParts(core, core.orphans.takeSteps(fact.id));
   if (NO_ENTRY.has(fact.fact)) return;
   if (fact.fact !== "replaced" || fact.until !== undefined) core.lastSeq++;
+}
+
+/** Keeps the part until the record of its job comes. */
+function keepPart(core: Core, fact: StepFact | SignalledFact): void {
+  if (fact.body === undefined) return;
+  const { body, sizeBytes } = fact;
+  const before = core.orphans.put(fact.id, partKey(fact), { body, sizeBytes });
+  if (before !== undefined) dropParts(core, [before]);
+}
+
+/** Results and values that belong to no job. */
+export function dropParts(
+  core: Core,
+  parts: readonly { body: unknown; sizeBytes: number }[],
+): void {
+  for (const { body, sizeBytes } of parts) core.gone(body, sizeBytes);
 }
 
 /** Facts by which no job takes a place in an order. */
@@ -181,6 +284,11 @@ const NO_ENTRY: ReadonlySet<Fact["fact"]> = new Set([
   "extended",
   "follow-up",
   "progress",
+  "logged",
+  "linked",
+  "forgotten",
+  "step",
+  "signalled",
 ]);
 
 function applyEnd(
@@ -196,6 +304,7 @@ function applyEnd(
     error: fact.error,
     stack: fact.stack,
     result: fact.result,
+    isNeeded: fact.needed === true,
     ...(fact.waited === undefined ? {} : { waited: fact.waited }),
   });
 }
@@ -239,15 +348,26 @@ function restoreJob(core: Core, record: JobRecord, now: number, isNew: boolean):
   jobs.setInt(row, DISPATCHED, record.dispatchedMs);
   jobs.bodies.set(row, record.body);
   if (record.policyGates === true) jobs.setPolicyGates(row);
+  if (record.ordered === true) jobs.setOrdered(row);
   core.ids.insert(row);
   if (record.extra !== undefined) restoreExtra(core, row, record.extra, queue.serial);
+  restoreRun(core, row, record, isNew);
   core.lastId = Math.max(core.lastId, record.id);
   if (isNew) queue.counters.added++;
   if (record.extra?.origin !== undefined && record.state !== "ended") enterDead(core, queue, row);
   placeJob(core, row, record, strand);
-  // It may have been told while a walk was on its way to it.
+  restoreEdges(core, row, record);
+  // The record may have been emitted before a walk reached the job.
   retime(core, row);
   core.lastSeq = Math.max(core.lastSeq, record.seq);
+}
+
+/** The run of a schedule; one that has ended, or died, is known to be over. */
+function restoreRun(core: Core, row: number, { extra }: JobRecord, isNew: boolean): void {
+  const run = extra?.schedule;
+  if (run === undefined) return;
+  core.jobs.needExtra(row).schedule = { ...run };
+  core.schedules.runBegan(run, isNew);
 }
 
 /** Who knows the job already learns nothing, but where its body is now. */
@@ -260,6 +380,11 @@ function applyMove(core: Core, record: JobRecord, now: number): void {
 
 function placeJob(core: Core, row: number, record: JobRecord, strand: number): void {
   const queue = core.queueOf(row);
+  const { state } = record;
+  // A blocked job takes its place in the order of its lane when it is unblocked.
+  const isOpen = state !== "ended" && state !== "blocked" && record.extra?.origin === undefined;
+  if (record.held === true) return holdBack(core, row, record.time, record.seq);
+  if (record.ordered === true && isOpen) becomeFirst(core, row);
   if (record.state === "waiting") {
     enterStrand(core, row, record.time, false, record.seq);
     watchWaits(core, row);
@@ -270,12 +395,20 @@ function placeJob(core: Core, row: number, record: JobRecord, strand: number): v
     core.jobs.setNum(row, SEQ, record.seq);
     const worker = workerOf(core, queue, record.worker, record.inProcess === true);
     hold(core, row, worker, record.time);
-  } else {
+  } else if (record.state === "ended") {
     core.jobs.setEnding(row, record.ending);
+    if (record.needed === true) return placeNeeded(core, row, record);
     keep(core, row, queue, record.time, record.seq);
     // Those that ended while it was unknown may have taken its place.
-    if (queue.kept > queue.config.results.jobs) forgetKept(core, queue.keptHead, queue);
+    trimKept(core, queue);
   }
+}
+
+/** It is in no list: other jobs keep it. */
+function placeNeeded(core: Core, row: number, record: JobRecord): void {
+  core.jobs.setState(row, ENDED_JOB);
+  core.jobs.setNum(row, TIME, record.time);
+  core.jobs.setNum(row, SEQ, record.seq);
 }
 
 function restoreExtra(core: Core, row: number, record: ExtraRecord, serial: number): void {
@@ -291,12 +424,17 @@ function restoreExtra(core: Core, row: number, record: ExtraRecord, serial: numb
   extra.leaseMs = record.leaseMs ?? 0;
   extra.backoff = record.backoff;
   extra.error = record.error;
+  extra.failure = 0;
   extra.stack = record.stack;
   extra.progress = record.progress;
+  extra.log = record.log;
+  extra.worker = record.worker;
   extra.leasesBefore = record.leasesBefore ?? 0;
+  extra.generation = record.generation ?? 0;
   extra.result = record.result;
   extra.waited = record.waited;
   extra.history = record.history === undefined ? undefined : [...record.history];
+  if (record.steps !== undefined) extra.steps = restoreSteps(core, id, record.steps);
   extra.origin = originOf(record, core.jobs.num(row, ADDED));
   if (record.group !== undefined) {
     extra.group = core.groups.join(record.group, id);
@@ -328,8 +466,8 @@ function restorePosition(core: Core, fact: Extract<Fact, { fact: "position" }>):
 }
 
 /**
- * The process that told the facts has ended, and its own workers with it: their leases run out now.
- * Those of workers elsewhere last as long as they were given, because they may still be acked.
+ * The process that emitted the facts has ended with its own workers: their leases run out now.
+ * Leases of workers elsewhere keep their time, because those workers may still ack them.
  */
 export function endInProcess(core: Core, now: number): void {
   const { jobs, timers } = core;

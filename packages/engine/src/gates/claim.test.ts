@@ -106,7 +106,7 @@ test("while a job waits for one gate, the other's permits are used by others", (
   assert.ok(meanwhile >= 8, `${meanwhile} passed beside it`);
 });
 
-test("a claim is dropped when a gate is shut for long, and made anew", () => {
+test("a claim is dropped when a gate is shut for long, and is made again later", () => {
   const engine = open({ a: ONE, b: ONE });
   const a = add(engine, "a");
   const b = add(engine, "b");
@@ -123,7 +123,7 @@ test("a claim is dropped when a gate is shut for long, and made anew", () => {
   assert.deepEqual(each(engine.takeAll(60_000), "id"), [both]);
 });
 
-test("a claim is dropped when a gate is shut for good, and goes on when it opens", () => {
+test("a claim is dropped when a gate is shut for good; its job goes out when it opens", () => {
   const engine = open({ a: ONE, b: ONE });
   const a = add(engine, "a");
   add(engine, "b");

@@ -197,7 +197,7 @@ export class Claims {
     this.balances.end(strand);
   }
 
-  /** A claim was dispatched: the next job of its strand starts anew. */
+  /** A claim was dispatched: the next job of its strand starts from the beginning. */
   dispatched(strand: number, now: number): void {
     const lanes = this.#w.lanes;
     if (lanes.get(strand, STRAND_STATE) === CLAIM_OFFERED)
@@ -212,7 +212,7 @@ export class Claims {
   }
 }
 
-/** A gate without limits: nobody has to wait there, or to keep anything for others. */
+/** A gate without limits: no job has to wait there, or to keep anything for others. */
 function isOpen(gate: GateLine, now: number): boolean {
   return gate.config === undefined && gate.cooldownUntil <= now;
 }

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { open, takeOne } from "../properties/one-queue.ts";
 import { each } from "../testing/test-engine.ts";
 
-test("a failure that cools its gate down uses no attempt, and goes on behind the gate", () => {
+test("a failure that cools its gate down uses no attempt; the job waits for the gate", () => {
   const { engine, facts } = open({ retry: { attempts: 1 } });
   engine.add("q", { gates: ["g"] }, 0);
   const cooldown = { gate: "g", ms: 500, reason: "429" };
@@ -108,7 +108,7 @@ test("successes and failures can be reported to a ladder by hand", () => {
   assert.equal(engine.queries.gateStats("without", 0).ladderStep, 0);
 });
 
-test("expiry of a lease counts an attempt and blames nobody", () => {
+test("expiry of a lease counts an attempt and blames no gate", () => {
   const { engine } = open({ leaseMs: 50, retry: { jitter: 0, minMs: 10 } });
   engine.setGate("g", { ladder: [100] }, 0);
   engine.add("q", { gates: ["g"] }, 0);

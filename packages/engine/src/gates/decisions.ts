@@ -24,8 +24,8 @@ export class Decisions {
 }
 
 /**
- * The part that is shut, where that can be told without asking each: this runs whenever a gate is
- * looked at under load. Undefined: it cannot.
+ * The part that is shut, if it is known without asking each part; undefined if not. This runs
+ * whenever a gate is looked at under load.
  */
 function partOf(gate: GateState, opensAt: number): GatePart | undefined {
   const { bucket, windows, spacings, config } = gate;

@@ -43,7 +43,7 @@ export interface Balance {
   isSecondNext: boolean;
 }
 
-/** A gate with those who wait for it. What the fields mean is told in line.ts and claim.ts. */
+/** A gate and the strands that wait for it. line.ts and claim.ts explain the fields. */
 export class GateLine extends GateState {
   readonly row: number;
   /** The pattern or key that configures it. */
@@ -62,7 +62,7 @@ export class GateLine extends GateState {
   inLine = 0;
   /** The cost of all waiting jobs that name it. */
   wanted = 0;
-  /** The most urgent tier that stands in line, as of the last look. */
+  /** The most urgent tier in the line, as of the last look. */
   topTier = 0;
   /** The strand that has been offered the next permit, 0: none. */
   offer = 0;
@@ -90,7 +90,7 @@ export class GateLine extends GateState {
   /** Waits to be looked at again before the call returns. */
   isDue = false;
   isIdle = false;
-  /** Its row may be another gate's by now: whoever still knows this one must leave it alone. */
+  /** Its row may belong to another gate by now: code that still refers to it must not use it. */
   isForgotten = false;
   readonly decisions = new Decisions();
   nextIdle: GateLine | undefined = undefined;
@@ -136,7 +136,7 @@ export class GateLine extends GateState {
 export interface GateSet {
   readonly id: number;
   readonly gates: readonly GateLine[];
-  /** The names of the gates, sorted: what is told of each job of theirs. */
+  /** The names of the gates, sorted, as in the facts of their jobs. */
   readonly keys: readonly string[];
   entry: number;
   users: number;

@@ -14,7 +14,7 @@ export interface GateMatch {
 }
 
 export class GatePatterns {
-  /** By configured key; a pattern stands under its own text, `*` included. */
+  /** By configured key. The key of a pattern is its own text, `*` included. */
   readonly #matches = new Map<string, GateMatch>();
   /** Lengths of the patterns' prefixes, longest first, and how many have each. */
   #lengths: number[] = [];

@@ -121,7 +121,7 @@ test("a change keeps the level, and an opened gate starts full again", () => {
   assert.equal(gate.costMax(), 1);
 });
 
-test("a part at rest counts as new, so that nobody can tell whether it was forgotten", () => {
+test("a part at rest counts as new, so that forgetting it makes no difference", () => {
   const gate = gateOf({ rate: 1, burst: 5 });
   gate.configure({ rate: 1, burst: 10 }, 0);
   assert.equal(gate.tokens(0), 10);
@@ -145,7 +145,7 @@ test("a cooldown without a configuration lasts, also when one is set", () => {
   assert.equal(gate.timedAt(1, 0, 10), 100);
 });
 
-test("an interval counts from the first job after it was set, and starts anew", () => {
+test("an interval counts from the first job after it was set, also when set again", () => {
   const gate = gateOf({ concurrency: 3 });
   gate.take(1, 0, 0);
   gate.configure({ interval: { ms: 100, from: "start" } }, 10);
@@ -275,7 +275,7 @@ test("a save has only what differs from a fresh gate, and no leases", () => {
   assert.deepEqual(gate.save(18), {});
 });
 
-test("an interval that changes from start to end goes on from what it knows", () => {
+test("an interval that changes from start to end continues from what it knows", () => {
   const gate = gateOf({ interval: { ms: 100, from: "start" } });
   gate.take(1, 0, 0);
   gate.release(30);

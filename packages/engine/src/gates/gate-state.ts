@@ -128,14 +128,14 @@ export class GateState {
   }
 
   /**
-   * How long the timed parts would have a job wait. While the job runs from whose end an interval
-   * counts, nobody can know: that is no wait yet, and it is judged when that job has ended.
+   * How long the timed parts would have a job wait. If an interval counts from the end of a job
+   * that still runs, the wait is unknown: it is 0 for now, and is judged when that job has ended.
    */
   waitMs(cost: number, tier: number, now: number): number {
     return this.fromEnd && !this.hasRoom(cost, tier, now) ? 0 : this.timedAt(cost, tier, now) - now;
   }
 
-  /** When the timed parts open for a job of cost 1, by tier; the last stands for all beyond. */
+  /** When the timed parts open for a job of cost 1, by tier; the last is for all later tiers. */
   timedAtByTier(now: number): number[] {
     const tiers = this.spacings?.length ?? 1;
     return Array.from({ length: tiers }, (_, tier) => this.timedAt(1, tier, now));
@@ -172,6 +172,16 @@ export class GateState {
     if (this.spacings !== undefined && !this.fromEnd) this.last = Math.ceil(now);
     if (this.bucket !== undefined) this.bucket.take(cost, now);
     if (this.windows !== undefined) this.windows.take(cost, now);
+  }
+
+  /**
+   * More was used than was taken, or, below zero, less. What is given back fills the bucket again;
+   * a window keeps it, since a later use must not count as an earlier one.
+   */
+  charge(cost: number, now: number): void {
+    if (this.stock !== undefined) return;
+    this.bucket?.charge(cost, now);
+    if (cost > 0) this.windows?.take(cost, now);
   }
 
   /** A leased job that was dispatched before the restart: it holds its place and takes nothing. */
@@ -262,7 +272,7 @@ export class GateState {
     if (used > 0) this.windows.take(used, now);
   }
 
-  /** Nobody can use a lot any more: what is not known of it counts as used, at the latest now. */
+  /** A lot can no longer be used: what is not known of it counts as used, at the latest now. */
   expire(lot: Lot, now: number): void {
     this.#repay(0, lot.cost - lot.usedCost, now);
     this.#space(now);
@@ -270,7 +280,7 @@ export class GateState {
     if (this.places === Infinity || lot.jobs === 0) this.lending!.remove(lot);
   }
 
-  /** A borrower has begun anew: what it runs it will tell, of its lots it knows nothing. */
+  /** A borrower has restarted: it will report what it runs, and knows nothing of its lots. */
   forgetBorrower(borrower: string): void {
     const lending = this.lending!;
     lending.setHeld(borrower, 0);
@@ -317,7 +327,7 @@ export class GateState {
     this.cooldownReason = reason;
   }
 
-  /** An operator says that the trouble is over: the ladder starts anew as well. */
+  /** An operator ends the cooldown: the ladder also starts again from its first step. */
   clearCooldown(): void {
     this.cooldownUntil = -Infinity;
     this.cooldownReason = "";

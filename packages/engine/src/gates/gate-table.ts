@@ -57,7 +57,7 @@ export class GateTable {
     return gate;
   }
 
-  /** The gate of a key for one who only looks: if it is not there, one that nobody else sees. */
+  /** The gate of a key, for reading only. If there is none, a new one that is not kept. */
   viewOf(key: string, now: number): GateLine {
     const known = this.find(key);
     if (known !== undefined) return known;

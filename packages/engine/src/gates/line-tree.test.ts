@@ -27,7 +27,7 @@ function passed(engine: TestEngine, count: number): string[] {
   return bodies;
 }
 
-/** Has everybody stand in line before the first permit is free. */
+/** Puts all lanes in line before the first permit is free. */
 function queueUp(engine: TestEngine): void {
   engine.setGate("g", { rate: 0 }, 0);
   while (engine.nextWake(0) === 0) engine.dispatch(0);
@@ -95,7 +95,7 @@ test("a lane that becomes a level is fair behind the gate with its children", ()
   );
 });
 
-test("a lane that becomes a level while it stands in line loses no job", () => {
+test("a lane that becomes a level while it waits in line loses no job", () => {
   const engine = open();
   for (const key of ["a", "b"]) fill(engine, 5, key);
   queueUp(engine);

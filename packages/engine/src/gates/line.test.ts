@@ -134,7 +134,7 @@ test("a gate that shuts under ready lanes is noticed when they are served", () =
   assert.equal(passed(engine, 9).length, 3);
 });
 
-test("a gate with room for everybody lets a long line go, step by step", () => {
+test("a gate with room for its whole line lets a long line go, step by step", () => {
   const engine = open({ rate: 0 });
   for (let i = 0; i < 1000; i++) fill(engine, 1, `k${i}`);
   passed(engine, 1);
@@ -255,7 +255,7 @@ test("a line behind windows, an interval or a rate passes as fast as they allow"
   }
 });
 
-test("an offer that was made before another queue came moves to it all the same", () => {
+test("an offer moves to another queue even if it was made before that queue came", () => {
   const engine = open();
   for (const key of ["a", "b"]) fill(engine, 1, key, { priority: 0 });
   const holder = next(engine)!;

@@ -13,7 +13,7 @@ const { OFFERED, OUT, QUEUE, READY, RESTING, RING, WAITS_TURN, WEIGHT, WHERE } =
 
 /** Steps that looking at gates may take in one call; the rest is done by the next one. */
 const STEPS_PER_CALL = 1000;
-/** Strands let go at once when a gate has room for everybody in its line. */
+/** Strands let go at once when a gate has room for its whole line. */
 const LET_GO = 64;
 /** Jobs failed in one call because their gate opens too late for them. */
 const JUDGED_PER_LOOK = 256;
@@ -24,7 +24,7 @@ const JUDGED_PER_LOOK = 256;
  * A strand is in one of these states (STRAND_STATE), set here and in claim.ts only:
  *   RESTING     it has no waiting job, or is between two of the others
  *   READY       in its lane's heap: its gates were open and without a line when last looked at
- *   LINED       its seat stands in the line of its only gate
+ *   LINED       its seat is in the line of its only gate
  *   OFFERED     as LINED, first in line, and in its lane's heap: the gate's next permit is its own
  *   WAITS_TURN, CLAIMS, CLAIM_OFFERED   strands with several gates, see claim.ts
  *
@@ -33,9 +33,9 @@ const JUDGED_PER_LOOK = 256;
  * that shuts under a million ready lanes costs nothing at that moment.
  *
  * A gate is looked at (`look`, then `settle`) whenever the answer to "who is first, and does it
- * pass?" may have changed: somebody joins an empty line or a more urgent tier, the first leaves,
- * its head changes, a permit is taken or released, the limits change, time has come. Whatever
- * changes one of these must call `look`; a missing call is a job that waits for ever.
+ * pass?" may have changed: a seat joins an empty line or a more urgent tier, the first leaves, its
+ * head changes, a permit is taken or released, the limits change, time has come. Code that changes
+ * one of these must call `look`. If a call is missing, a job is stuck.
  */
 export class Lines implements LineCalls {
   readonly claims: Claims;
@@ -99,7 +99,7 @@ export class Lines implements LineCalls {
     this.join(strand, gate);
   }
 
-  /** Puts a seat into the line of its gate, unless it stands there. */
+  /** Puts a seat into the line of its gate, unless it is there already. */
   join(seat: number, gate: GateLine): void {
     const where = this.#w.lanes.get(seat, WHERE);
     if (where !== OUT && where !== IDLE) return;
@@ -226,7 +226,7 @@ export class Lines implements LineCalls {
     noteMissing(gate, gate.stock!, first, claimed, now);
   }
 
-  /** The strand that is first in line, 0 when nobody stands there who could go out. */
+  /** The strand that is first in line; 0 if no strand in the line can be dispatched. */
   #top(gate: GateLine, now: number): number {
     for (let tier = 0; tier < gate.lines.length; tier++) {
       const ring = gate.lines[tier]!;

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { GateState } from "./gate-state.ts";
 import { MaxWaits } from "./max-waits.ts";
 
-/** A gate that opens for everybody in so many milliseconds. */
+/** A gate that opens for all jobs in so many milliseconds. */
 function shutFor(ms: number): GateState {
   const gate = new GateState("g");
   gate.cool(1000 + ms, "", 1000);
@@ -51,7 +51,7 @@ test("the wait is that of the job's own tier and cost", () => {
   ]);
 });
 
-test("while a job runs from whose end the interval counts, nobody is judged", () => {
+test("judges no wait while a job runs from whose end the interval counts", () => {
   const gate = new GateState("g");
   gate.configure({ interval: { ms: 100, from: "end" }, windows: [{ limit: 1, perMs: 5000 }] }, 0);
   gate.take(1, 0, 900);

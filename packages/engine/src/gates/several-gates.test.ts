@@ -261,7 +261,7 @@ test("a more urgent claim goes before an older one", () => {
   }
 });
 
-test("a set of gates whose last strand is forgotten by the add that names it is made anew", () => {
+test("an add that forgets the last strand of its own set of gates makes the set again", () => {
   // An add forgets a few idle lanes; which, depends on how far the sweep has come. One meets it.
   for (let met = 0; met < 20; met++) {
     const engine = openEngine({ results: { jobs: 0, ms: 0 } });

@@ -110,7 +110,7 @@ test("a rate change in the middle of a millisecond gives nothing away", () => {
   assert.equal(bucket.tokens(2), 1);
 });
 
-test("a save goes on where it was, at the level and with the fraction that it had", () => {
+test("a loaded save continues with the same level and fraction", () => {
   const bucket = new TokenBucket(0.7, 4, 0);
   bucket.take(4, 0);
   const again = new TokenBucket(0.7, 4, 0);
@@ -119,4 +119,14 @@ test("a save goes on where it was, at the level and with the fraction that it ha
   const smaller = new TokenBucket(0.7, 1, 0);
   smaller.load({ level: 3000, carry: 5, at: 10 }, 20);
   assert.deepEqual(smaller.save(20), { level: 1000, carry: 0, at: 20 });
+});
+
+test("what a claim finds beside a take counts nothing that had run over before the take", () => {
+  const bucket = new TokenBucket(1000, 2, 0);
+  bucket.take(0.5, 0);
+  assert.equal(bucket.opensBeside(1, 1, 1, 0), true);
+  assert.equal(bucket.opensBeside(1, 1, 1, 0.5), false, "half a token had run over");
+  assert.equal(bucket.opensBeside(1, 1, 2, 0.5), true);
+  bucket.take(1.5, 0);
+  assert.equal(bucket.opensBeside(0, 1, 1, 0.5), true);
 });

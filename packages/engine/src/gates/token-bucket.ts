@@ -3,8 +3,8 @@
  *
  * One token a second is one milli-token a millisecond, so the rate splits into whole milli-tokens
  * per millisecond and a fraction in billionths. What a refill leaves below one milli-token is
- * carried in `carry`, so 0.3 a second gives exactly 3 tokens in 10 s, for ever: nothing is summed
- * up in floating point, and every product stays below 2^53.
+ * carried in `carry`, so 0.3 a second always gives exactly 3 tokens in 10 s: nothing is summed up
+ * in floating point, and every product stays below 2^53.
  *
  * The clock is in whole milliseconds. What is asked is rounded down and what has happened is
  * rounded up, so a caller with a fractional clock may get a token up to 1 ms late and never early.
@@ -84,7 +84,16 @@ export class TokenBucket {
     this.level = this.#levelAfter(cost, now);
   }
 
-  /** Takes tokens that somebody else will use, or bring back. */
+  /** Tokens that were used beyond what was taken, which may leave a debt, or were not used. */
+  charge(cost: number, now: number): void {
+    this.#settle(now);
+    // As for a new rate: the millisecond that has begun gives nothing away.
+    this.at = Math.max(this.at, Math.ceil(now));
+    this.level -= cost * MILLI;
+    if (this.level >= this.burst) this.#fill(now);
+  }
+
+  /** Takes tokens that a borrower will use or return. */
   lend(cost: number, now: number): void {
     this.take(cost, now);
     this.#owe(this.#lent + cost * MILLI);

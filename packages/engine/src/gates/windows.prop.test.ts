@@ -130,7 +130,7 @@ test("what a claim finds beside a take is what it finds after it", () => {
   );
 });
 
-test("a save holds just the takes that count, and a load goes on with them", () => {
+test("a save holds just the takes that count, and a load continues with them", () => {
   fc.assert(
     fc.property(limits, takes, fc.nat(400), (config, list, wait) => {
       const windows = new Windows(config);

@@ -130,7 +130,7 @@ test("a job whose window is over does not show a key that another job holds now"
   assert.equal(engine.queries.job(2)?.dedupe, "other");
 });
 
-test("debounce: each add replaces the payload and starts the delay anew", () => {
+test("debounce: each add replaces the payload and restarts the delay", () => {
   const engine = openEngine();
   engine.add("q", spec("debounce", "a", { sizeBytes: 5 }), 0);
   const again = engine.add("q", spec("debounce", "b", { sizeBytes: 7 }), 60);

@@ -5,7 +5,7 @@ import { Groups } from "./group.ts";
 const membersOf = (groups: Groups, name: string): unknown =>
   [...(groups.find(name)?.group.members ?? [])].sort();
 
-test("a group told before its members ends with the last of them", () => {
+test("a group that comes before its members ends with the last of them", () => {
   const groups = new Groups(0);
   groups.restore(
     "g",
@@ -24,7 +24,7 @@ test("a group told before its members ends with the last of them", () => {
   assert.equal(groups.find("g")?.isEnded, true);
 });
 
-test("a member that ends before its job is told counts all the same", () => {
+test("counts a member whose end comes before the record of its job", () => {
   const groups = new Groups(0);
   groups.restore(
     "g",
@@ -45,7 +45,7 @@ test("a member that ends before its job is told counts all the same", () => {
   assert.equal(groups.find("g")?.isEnded, true);
 });
 
-test("members that were never told went with their queue", () => {
+test("members whose records never come were deleted with their queue", () => {
   const groups = new Groups(0);
   groups.restore("g", [[1, undefined]], false);
   groups.restore("h", [[2, undefined]], false);
@@ -56,7 +56,7 @@ test("members that were never told went with their queue", () => {
   assert.equal(groups.find("h")?.isEnded, true);
 });
 
-test("a group told again takes over what is said of its members", () => {
+test("a group that is emitted again updates the states of its members", () => {
   const groups = new Groups(0);
   groups.restore(
     "g",
@@ -88,4 +88,18 @@ test("of ended groups with one name that of later jobs is the latest", () => {
   groups.restore("g", [], true);
   assert.deepEqual(membersOf(groups, "g"), [[5, "finished"]]);
   assert.equal([...groups.all()].length, 3);
+});
+
+test("an ended group is complete although one of its members came before it", () => {
+  const groups = new Groups(0);
+  const entry = groups.join("g", 2);
+  groups.close("g");
+  groups.end(entry, 2, "failed");
+  const told = [
+    [1, "dead"],
+    [2, "failed"],
+  ] as const;
+  groups.restore("g", told, true);
+  assert.deepEqual(membersOf(groups, "g"), told);
+  assert.equal([...groups.all()].length, 1);
 });

@@ -22,7 +22,7 @@ export class Groups {
   readonly #groups = new ChunkedArray<Group>();
   readonly #open = new Set<Group>();
   readonly #ended: Group[] = [];
-  /** Members of groups that were told before their jobs. */
+  /** Members whose group came before their jobs in a replay. */
   readonly #awaited = new Map<number, number>();
 
   constructor(seed: number) {
@@ -38,7 +38,7 @@ export class Groups {
       this.#groups.set(entry, group);
       this.#open.add(group);
     }
-    // A group that was told before its members knows them already.
+    // A group that came before its members knows them already.
     if (!this.#awaited.delete(id)) group.open++;
     group.members.set(id, undefined);
     return entry;
@@ -72,7 +72,7 @@ export class Groups {
     return true;
   }
 
-  /** No more members come; undefined when nobody held the group. */
+  /** No more members will be added; undefined if the group was not held. */
   release(name: string): { isEnded: boolean } | undefined {
     const group = this.#findOpen(name);
     if (group?.isHeld !== true) return undefined;
@@ -110,7 +110,7 @@ export class Groups {
     for (const group of this.#open) yield { group, ended: false };
   }
 
-  /** Brings back a group as it was told, before its open members or after them. */
+  /** Restores a group from its fact, which comes before or after its open members. */
   restore(
     name: string,
     members: readonly (readonly [number, Ending | undefined])[],
@@ -136,13 +136,19 @@ export class Groups {
   /** A name may be used again after its group has ended: the group of later jobs comes later. */
   #restoreEnded(group: Group): void {
     const others = this.#ended.filter(({ name }) => name === group.name);
+    // Facts emitted while a checkpoint was made know only the members that came after it.
+    const part = others.find(({ members }) => isWithin(members, group.members));
+    if (part !== undefined) {
+      this.#ended[this.#ended.indexOf(part)] = group;
+      return;
+    }
     if (others.some((other) => firstOf(other) === firstOf(group))) return;
     const next = others.find((other) => firstOf(other) > firstOf(group));
     const at = next === undefined ? this.#ended.length : this.#ended.indexOf(next);
     this.#ended.splice(at, 0, group);
   }
 
-  /** A member has ended whose job was not told yet. */
+  /** A member has ended before the record of its job came. */
   endAwaited(id: number, ending: Ending): void {
     const entry = this.#awaited.get(id);
     if (entry === undefined) return;
@@ -150,7 +156,7 @@ export class Groups {
     this.end(entry, id, ending);
   }
 
-  /** Members that were never told, of one group or of all, went with their queue. */
+  /** Members of one or all groups whose records never came: they were deleted with their queue. */
   endAllAwaited(name?: string): void {
     const entry = name === undefined ? 0 : this.#keys.find(0, name);
     for (const [id, group] of this.#awaited) {
@@ -165,6 +171,11 @@ export class Groups {
     const ended = this.#ended.findLast((group) => group.name === name);
     return ended === undefined ? undefined : { group: ended, isEnded: true };
   }
+}
+
+function isWithin(some: Group["members"], all: Group["members"]): boolean {
+  for (const id of some.keys()) if (!all.has(id)) return false;
+  return true;
 }
 
 function firstOf({ members }: Group): number {

@@ -1,5 +1,7 @@
+import type { ScheduleRun } from "../schedules/schedule.ts";
+import type { Notebook } from "../steps/step-types.ts";
 import { Table } from "../tables/table.ts";
-import type { Backoff, DedupeMode, Ending, HistoryEntry, JobSpec } from "../types.ts";
+import type { Backoff, DedupeMode, Ending, HistoryEntry, JobSpec, LogLine } from "../types.ts";
 import * as jobFields from "./job-fields.ts";
 
 const { HAS_EXTRA, IN_STRAND, JOB_INTS, LEASE, META } = jobFields;
@@ -19,10 +21,17 @@ export interface Extra {
   backoff: Backoff | undefined;
   /** Of the last failure. */
   error: string | undefined;
+  /** Which failure that is (queries/fold-error.ts); 0: not reckoned yet. */
+  failure: number;
   stack: string | undefined;
   progress: unknown;
+  /** What its handler has written about it, and who held it last. */
+  log: readonly LogLine[] | undefined;
+  worker: string | undefined;
   /** The lease numbers that were used before the job was redriven or retried by hand. */
   leasesBefore: number;
+  /** How often it died, was redriven or was retried by hand after its end. */
+  generation: number;
   result: unknown;
   history: HistoryEntry[] | undefined;
   /** A dead letter: where and when it died, of what, and the strand it goes back to. */
@@ -32,6 +41,10 @@ export interface Extra {
   /** Its neighbours among the dead that came from the same queue. */
   deadNext: number;
   deadPrev: number;
+  /** The tick that added it. */
+  schedule: ScheduleRun | undefined;
+  /** What it remembers of the steps of its handler. */
+  steps: Notebook | undefined;
   /** What `WAIT_TOO_LONG` said. */
   waited: { gate: string; waitMs: number; maxWaitMs: number } | undefined;
 }
@@ -49,14 +62,20 @@ function newExtra(): Extra {
     leaseMs: 0,
     backoff: undefined,
     error: undefined,
+    failure: 0,
     stack: undefined,
     progress: undefined,
+    log: undefined,
+    worker: undefined,
     leasesBefore: 0,
+    generation: 0,
     result: undefined,
     history: undefined,
     origin: undefined,
     deadNext: 0,
     deadPrev: 0,
+    schedule: undefined,
+    steps: undefined,
     waited: undefined,
   };
 }
@@ -71,8 +90,26 @@ const ENDINGS: readonly (Ending | undefined)[] = [
   "wait-too-long",
 ];
 
+/** How a job ended, in three bits; 0: it has not. */
+export function endingCode(ending: Ending | undefined): number {
+  return ending === undefined ? 0 : ENDINGS.indexOf(ending);
+}
+
+export function endingOf(code: number): Ending | undefined {
+  return ENDINGS[code];
+}
+
 const ENDING_BITS = 7 << 1;
 const POLICY_GATES = 1 << 4;
+const ORDERED = 1 << 5;
+const IN_ORDER = 1 << 6;
+const NEEDED = 1 << 7;
+const DEPENDENT = 1 << 8;
+const NODE_SHIFT = 9;
+const NODE_BITS = -1 << NODE_SHIFT;
+
+/** Jobs that can wait for each other at once: the bits that a row has for their nodes. */
+export const NODES_MAX = 2 ** (32 - NODE_SHIFT) - 1;
 
 /** Values per chunk of a `Slots`, as a shift. */
 const SHIFT = 12;
@@ -123,7 +160,7 @@ export class JobTable extends Table {
     this.f[row * (JOB_INTS / 2) + field] = value;
   }
 
-  /** One of the four states; 0 for a row that is no job. */
+  /** One of the states; 0 for a row that is no job. */
   state(row: number): number {
     return this.i[row * JOB_INTS + META]! & 15;
   }
@@ -169,7 +206,7 @@ export class JobTable extends Table {
   }
 
   setEnding(row: number, ending: Ending | undefined): void {
-    const index = ending === undefined ? 0 : ENDINGS.indexOf(ending);
+    const index = endingCode(ending);
     this.setInt(row, HAS_EXTRA, (this.int(row, HAS_EXTRA) & ~ENDING_BITS) | (index << 1));
   }
 
@@ -182,6 +219,53 @@ export class JobTable extends Table {
     this.setInt(row, HAS_EXTRA, this.int(row, HAS_EXTRA) | POLICY_GATES);
   }
 
+  /** Whether the job waits for the ordered jobs of its lane that were there before it. */
+  isOrdered(row: number): boolean {
+    return (this.int(row, HAS_EXTRA) & ORDERED) !== 0;
+  }
+
+  setOrdered(row: number): void {
+    this.setInt(row, HAS_EXTRA, this.int(row, HAS_EXTRA) | ORDERED);
+  }
+
+  /** Whether the job has a place in the order of its lane: the first one, or behind others. */
+  isInOrder(row: number): boolean {
+    return (this.int(row, HAS_EXTRA) & IN_ORDER) !== 0;
+  }
+
+  setInOrder(row: number, isIn: boolean): void {
+    const flags = this.int(row, HAS_EXTRA);
+    this.setInt(row, HAS_EXTRA, isIn ? flags | IN_ORDER : flags & ~IN_ORDER);
+  }
+
+  /** It has ended, and is not forgotten before those have that wait for it. */
+  isNeeded(row: number): boolean {
+    return (this.int(row, HAS_EXTRA) & NEEDED) !== 0;
+  }
+
+  setNeeded(row: number, isNeeded: boolean): void {
+    const bits = this.int(row, HAS_EXTRA);
+    this.setInt(row, HAS_EXTRA, isNeeded ? bits | NEEDED : bits & ~NEEDED);
+  }
+
+  /** Whether the job waited for others, or does. */
+  isDependent(row: number): boolean {
+    return (this.int(row, HAS_EXTRA) & DEPENDENT) !== 0;
+  }
+
+  setDependent(row: number): void {
+    this.setInt(row, HAS_EXTRA, this.int(row, HAS_EXTRA) | DEPENDENT);
+  }
+
+  /** Its node among the jobs that wait for each other; 0: it is none of them. */
+  node(row: number): number {
+    return this.int(row, HAS_EXTRA) >>> NODE_SHIFT;
+  }
+
+  setNode(row: number, node: number): void {
+    this.setInt(row, HAS_EXTRA, (this.int(row, HAS_EXTRA) & ~NODE_BITS) | (node << NODE_SHIFT));
+  }
+
   /** How often the job was handed out since it was added, redriven or retried by hand. */
   deliveries(row: number): number {
     return this.int(row, LEASE) - (this.extra(row)?.leasesBefore ?? 0);
@@ -191,6 +275,11 @@ export class JobTable extends Table {
   resetDeliveries(row: number): void {
     const lease = this.int(row, LEASE);
     if (lease > 0) this.needExtra(row).leasesBefore = lease;
+  }
+
+  /** What follows is another run of the job: what a handler did before does not count for it. */
+  nextGeneration(row: number): void {
+    this.needExtra(row).generation++;
   }
 
   /** Frees the row and what hangs on it. */

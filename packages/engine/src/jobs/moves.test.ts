@@ -132,7 +132,7 @@ test("a job that is cancelled or leased is not failed for its wait, one that com
   assert.equal(engine.queries.job(1)?.waited?.gate, "g");
 });
 
-test("each take of a permit moves the opening, and ends those who would not wait", () => {
+test("each take of a permit moves the opening, and fails jobs that would not wait so long", () => {
   const engine = openEngine();
   engine.setGate("g", { interval: { ms: 100, from: "start" } }, 0);
   fill(engine, 1, { gates: ["g"], maxWaitMs: 50 });

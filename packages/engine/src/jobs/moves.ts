@@ -1,11 +1,14 @@
 import type { Core } from "../core.ts";
 import { forgetIdle, type QueueState, type WorkerState } from "../queues/queue-state.ts";
 import * as nodeFields from "../ring/node-fields.ts";
+import { forgetResult } from "../steps/notebook.ts";
+import type { Notebook } from "../steps/step-types.ts";
 import type { HistoryEntry } from "../types.ts";
 import * as jobFields from "./job-fields.ts";
 
 const { ADDED, COST, DELAYED_JOB, DISPATCHED, ENDED_JOB, ID, IN_STRAND, JOB_INTS } = jobFields;
 const {
+  HELD_JOB,
   JOB_NEXT,
   JOB_PREV,
   LEASE,
@@ -49,8 +52,9 @@ export function enterStrand(core: Core, row: number, now: number, atFront = fals
   ints[at + META] = (meta & ~15) | WAITING_JOB;
   doubles[(at >>> 1) + TIME] = now;
   const place = seq === 0 ? ++core.lastSeq : seq;
-  // A job that comes back while its queue is purged was not waiting when the purge was called for.
-  const toFront = atFront && queue.purgeUpTo === 0;
+  // A job that comes back while its queue is purged was not waiting when the purge was called for,
+  // unless it was held.
+  const toFront = atFront && (queue.purgeUpTo === 0 || (meta & 15) === HELD_JOB);
   if (!toFront) doubles[(at >>> 1) + SEQ] = place;
   const strand = ints[at + IN_STRAND]!;
   const isHead =
@@ -89,10 +93,16 @@ function append(core: Core, strand: number, row: number): boolean {
   return tail === 0;
 }
 
-function countWaiting(core: Core, lane: number): void {
+export function countWaiting(core: Core, lane: number): void {
   const ints = core.rings.nodes.i;
   const l = lane * NODE_INTS;
   if (ints[l + WAITING]!++ === 0) core.queues[ints[l + QUEUE]!]!.lanes++;
+}
+
+export function uncountWaiting(core: Core, lane: number): void {
+  const ints = core.rings.nodes.i;
+  const l = lane * NODE_INTS;
+  if (--ints[l + WAITING]! === 0) core.queues[ints[l + QUEUE]!]!.lanes--;
 }
 
 /**
@@ -113,9 +123,9 @@ function placeGivenBack(core: Core, strand: number, row: number): number {
 }
 
 /**
- * Behind whom a job goes that was told again long after it was added: those that came after it may
- * be there before it. Such jobs come in runs, oldest first, so the walk goes on where the last one
- * ended.
+ * The job behind which to put one whose record came again long after its add: younger jobs may
+ * already be in the strand. Such jobs come in runs, oldest first, so the walk continues where the
+ * last one ended.
  */
 function placeInOrder(core: Core, strand: number, seq: number): number {
   const { jobs, lanes } = core;
@@ -176,7 +186,7 @@ export function unlink(core: Core, row: number): boolean {
   return isHead;
 }
 
-/** Takes a waiting job away from wherever it stands. */
+/** Removes a waiting job from its strand, wherever it is in there. */
 export function leaveStrand(core: Core, row: number, now: number): void {
   const strand = core.jobs.int(row, IN_STRAND);
   if (unlink(core, row)) core.lines.headChanged(strand, now);
@@ -189,17 +199,18 @@ export function delay(core: Core, row: number, until: number, seq = 0): void {
   jobs.setNum(row, TIME, until);
   jobs.setNum(row, SEQ, seq === 0 ? ++core.lastSeq : seq);
   jobs.setInt(row, POS, 0);
-  core.timers.add(row, until, jobs.num(row, ID));
+  // One that waits for a signal may do so without an end.
+  if (until !== Number.POSITIVE_INFINITY) core.timers.add(row, until, jobs.num(row, ID));
   const queue = core.queueOf(row);
   queue.delayed++;
   setLater(core, row, queue);
 }
 
 /**
- * A letter that failed is delayed, or waits, in the place that it had. One that returns while its
- * queue is purged was not waiting when the purge was called for.
+ * A letter that failed, or a job that is suspended, is delayed, or waits, in the place that it had.
+ * One that returns while its queue is purged was not waiting when the purge was called for.
  */
-export function putLetterBack(core: Core, row: number, until: number, now: number): void {
+export function putBackInPlace(core: Core, row: number, until: number, now: number): void {
   if (until <= now) return enterStrand(core, row, now, true);
   const seq = ++core.lastSeq;
   const isPurging = core.queueOf(row).purgeUpTo !== 0;
@@ -207,7 +218,7 @@ export function putLetterBack(core: Core, row: number, until: number, now: numbe
 }
 
 export function undelay(core: Core, row: number): void {
-  core.timers.remove(row);
+  if (core.timers.has(row)) core.timers.remove(row);
   const extra = core.jobs.extra(row);
   if (extra !== undefined) extra.runAt = Number.POSITIVE_INFINITY;
   const queue = core.queueOf(row);
@@ -272,6 +283,26 @@ export function unhold(core: Core, row: number, now: number): void {
   const set = nodes[f + GATES]!;
   if (set !== 0) core.lines.release(core.gates.set(set), now);
   if (queue.leased === queue.config.capacity.running - 1) workChanged(core, queue);
+  const extra = jobs.extra(row);
+  if (extra === undefined) return;
+  extra.worker = worker.name;
+  if (extra.steps !== undefined) leaveStep(core, row, extra.steps, now);
+}
+
+/** A job that is on no list waits for no step any more, and has its own gates and cost again. */
+export function leaveStep(core: Core, row: number, book: Notebook, now: number): void {
+  book.pending = undefined;
+  restoreBase(core, row, now);
+}
+
+/** The job has its own gates and cost again; the permits of its step were given back. */
+export function restoreBase(core: Core, row: number, now: number): void {
+  const book = core.jobs.extra(row)?.steps;
+  if (book?.base === undefined) return;
+  const { gates, cost } = book.base;
+  book.base = undefined;
+  core.jobs.setInt(row, COST, cost);
+  changeStrand(core, row, core.strandOf(core.laneOf(row), core.gates.setOf(gates, now)));
 }
 
 /** A queue may have got, or lost, the means to work. */
@@ -298,12 +329,14 @@ export function keep(core: Core, row: number, queue: QueueState, now: number, se
   else jobs.setInt(next, JOB_PREV, row);
   queue.lastKept = row;
   queue.kept++;
-  if (!core.kept.has(queue.index + 1)) {
-    core.kept.add(queue.index + 1, now + queue.config.results.ms, queue.serial);
-  }
+  core.keptJobs.entered(core, row, queue);
+  const dueAt = now + queue.config.results.ms;
+  if (!core.kept.has(queue.index + 1)) core.kept.add(queue.index + 1, dueAt, queue.serial);
+  // After a restart the record of an older job may come later. It is the first to be forgotten.
+  else if (prev === 0) core.kept.move(queue.index + 1, dueAt);
 }
 
-/** Behind whom an ended job is kept: behind the last, unless it was told again after a restart. */
+/** Where to keep an ended job: behind the last, unless its record came again after a restart. */
 function placeKept(core: Core, queue: QueueState, seq: number): number {
   const { jobs } = core;
   const tail = queue.keptTail;
@@ -332,12 +365,16 @@ export function unkeep(core: Core, row: number, queue: QueueState): void {
   ints[at + JOB_NEXT] = 0;
   ints[at + JOB_PREV] = 0;
   queue.kept--;
+  core.keptJobs.left(core, row, queue);
 }
 
 /** The job, off every list, is forgotten. */
 export function forget(core: Core, row: number): void {
   const strand = core.jobs.int(row, IN_STRAND);
   core.bodyGone(row);
+  const steps = core.jobs.extra(row)?.steps;
+  if (steps !== undefined) forgetResult(core, steps);
+  if (core.jobs.node(row) !== 0) core.flows.unbind(row, core.jobs.num(row, ID));
   core.ids.remove(row);
   core.jobs.discard(row);
   core.lanes.unuse(strand);
@@ -356,7 +393,10 @@ export function changeStrand(core: Core, row: number, strand: number): void {
 export function dispatchOf(core: Core, row: number): HistoryEntry {
   const { jobs } = core;
   const at = jobs.num(row, ADDED) + jobs.int(row, DISPATCHED);
-  return { at, event: "dispatched", detail: `lease ${jobs.int(row, LEASE)}` };
+  const isHeld = jobs.state(row) === LEASED_JOB;
+  const worker = isHeld ? core.workers[jobs.int(row, WORKER)]?.name : jobs.extra(row)?.worker;
+  const by = worker === undefined || worker === "" ? "" : ` by ${worker}`;
+  return { at, event: "dispatched", detail: `lease ${jobs.int(row, LEASE)}${by}` };
 }
 
 /** Notes an event that a job's row does not show, and the dispatch that it ends. */

@@ -17,7 +17,7 @@ function settle(engine: TestEngine, now: number): void {
 
 const at = (engine: TestEngine, id: number): number | undefined => engine.queries.job(id)?.at;
 
-test("a step of the wall moves what was told a time on it, forward and back", () => {
+test("a step of the wall clock moves jobs with a time on it, forward and back", () => {
   const { engine } = opened();
   const { id } = engine.add("q", { runAt: 2 * HOUR_MS }, 0);
   engine.setWallAhead(HOUR_MS, 1000);

@@ -16,19 +16,22 @@ import { setLater } from "./moves.ts";
 /** Most jobs have no such times and are passed over; a move takes half a microsecond. */
 const ROWS_PER_STEP = 1000;
 
-/** Remembers a time on the wall: until then a step of it concerns somebody. */
+/** Remembers a time on the wall clock: until then a step of that clock matters. */
 export function noteWall(core: Core, wallAt: number): void {
   if (wallAt !== Number.POSITIVE_INFINITY)
     core.wall.timedUntil = Math.max(core.wall.timedUntil, wallAt);
 }
 
-/** The clock on the wall is so far ahead now. */
+/** The wall clock is now `aheadMs` ahead of the engine's time. */
 export function setWallAhead(core: Core, aheadMs: number): void {
   // A mark tells it again.
   if (aheadMs === core.wall.aheadMs) return;
   core.wall.aheadMs = aheadMs;
   if (core.wall.timedUntil === 0) return;
   core.chores.push(walk(core, core.jobs, (row) => void retime(core, row), ROWS_PER_STEP));
+  const { schedules } = core;
+  if (schedules.size === 0) return;
+  core.chores.push(walk(core, schedules.rows, (row) => schedules.retimeRow(row)));
 }
 
 /** When a job expires, also before the walk has moved its timers; Infinity: never. */

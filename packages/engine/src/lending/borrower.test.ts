@@ -122,7 +122,7 @@ test("a cooldown stops the gate, gives its stock back and asks again when it is 
   assert.equal(word(500).want?.least, 1);
 });
 
-test("what feeds a ladder is told to the home, and a cooldown to everybody", () => {
+test("reports what moves a ladder to the home, and a cooldown to all partitions", () => {
   const { engine, add, grant } = partition({ rate: 1000, ladder: [1000, 2000] });
   engine.cooldown("g", 10, "by hand", 0);
   engine.clearCooldown("g", 0);
@@ -242,7 +242,7 @@ test("why names the part of the limits that is borrowed", () => {
   assert.equal(part({ ladder: [1] }), "concurrency");
 });
 
-test("what a home that forgot must hear is only of borrowed gates that are in use", () => {
+test("reports only borrowed gates that are in use to a home that has forgotten them", () => {
   const { engine, add } = partition({ rate: 1000 });
   engine.setGate("own:1", { rate: 0 }, 0);
   engine.setGate("idle", { rate: 1000 }, 0);

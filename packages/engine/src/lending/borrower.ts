@@ -31,7 +31,7 @@ export class Borrower {
     return keys;
   }
 
-  /** All borrowed gates of which there is anything to say: what a home that forgot is told. */
+  /** All borrowed gates with something to report, for a home that has forgotten them. */
   all(): string[] {
     const keys: string[] = [];
     for (const gate of this.#core.gates.all()) {
@@ -44,8 +44,8 @@ export class Borrower {
   }
 
   /**
-   * What to say of a gate now. Lots that are over are handed over with it: they must be told.
-   * `mustBeDurable`: it must not be told before what has happened so far is durable.
+   * What to report of a gate now. It includes the lots that are over: the caller must report them.
+   * `mustBeDurable`: it must not be sent before everything that has happened so far is durable.
    */
   wordOf(key: string, now: number): BorrowerWord & { mustBeDurable: boolean } {
     const core = this.#core;

@@ -40,7 +40,7 @@ export function newLot(
   return { id, borrower, cost, jobs, usedCost: 0, usedJobs: 0, until, isExpired: false };
 }
 
-/** A lot as its borrower is told of it. */
+/** A lot as its borrower sees it. */
 export interface LentLot {
   readonly gate: string;
   readonly borrower: string;
@@ -71,8 +71,8 @@ export interface LotUse {
 }
 
 /**
- * What partitions that share gates tell each other of one. A cooldown is told by whoever learns of
- * it, to all others; what feeds a ladder is told to the gate's home, whose ladder it is.
+ * News about a gate between the partitions that share it. A partition that learns of a cooldown
+ * sends it to all others. Results that move the ladder go to the gate's home, which has the ladder.
  */
 export type GateNews =
   | { readonly gate: string; readonly cooldown: CooldownNews }
@@ -114,7 +114,7 @@ export class LotLedger {
     return this.lots.size === 0 && this.held.size === 0 && this.wants.size === 0;
   }
 
-  /** A want takes the place of the one before; who comes anew starts where the others are. */
+  /** A want replaces the previous one. A borrower that had none starts where the others are. */
   setWant(borrower: string, want: Want | undefined): void {
     if (want === undefined) {
       this.wants.delete(borrower);

@@ -63,13 +63,13 @@ test("the level and what is out never make more than the burst", () => {
   // Full at what is left of it.
   assert.equal(tokens(500), 40);
   say(500, 0, [[lot!.lot, 20, 20]]);
-  // 40 came back, and what was used comes in anew.
+  // 40 came back, and the bucket refills what was used.
   assert.equal(tokens(500), 80);
   assert.equal(tokens(510), 90);
   assert.equal(tokens(600), 100);
 });
 
-test("what a borrower says of a lot twice, or of a lot of others, changes nothing", () => {
+test("a repeated report of a lot, or a report of another borrower's lot, changes nothing", () => {
   const { engine, ask, say, tokens, facts } = home({ rate: 1, burst: 100 });
   const [lot] = ask(0, { cost: 50 });
   say(0, 0, [[lot!.lot, 10, 10]], false);
@@ -91,7 +91,7 @@ test("what a borrower says of a lot twice, or of a lot of others, changes nothin
   assert.equal(tokens(0), 90);
 });
 
-test("what is not said of a lot before it expires counts as used", () => {
+test("what is not reported of a lot before it expires counts as used", () => {
   const { engine, ask, say, tokens, facts } = home({ rate: 1, burst: 100 });
   const [lot] = ask(0, { cost: 50 });
   assert.equal(engine.nextWake(0), 1250);
@@ -104,7 +104,7 @@ test("what is not said of a lot before it expires counts as used", () => {
   assert.equal(tokens(1250), 50);
 });
 
-test("windows count what is lent, and what was used from when it was told", () => {
+test("windows count what is lent, and count use from the time of the report", () => {
   const { ask, say, engine } = home({ windows: [{ limit: 10, perMs: 1000 }] });
   const [lot] = ask(0, { cost: 8 });
   const used = (now: number) => engine.queries.gateStats("g", now).windows[0]!.used;
@@ -237,7 +237,7 @@ test("a job with several gates keeps its permit from borrowers, and waits behind
   assert.equal(lots.length + dispatched, 1);
 });
 
-test("wants are dropped with those who want", () => {
+test("drops the wants of a borrower on request", () => {
   const { engine, ask } = home({ rate: 1, burst: 1 });
   ask(0);
   ask(0);
@@ -252,7 +252,7 @@ test("wants are dropped with those who want", () => {
   assert.throws(() => engine.lender.meet("b", 1, [], 0), { code: "INVALID" });
 });
 
-test("whoever asks for a gate without limits gets what it needs, a job at a time", () => {
+test("a borrower that asks for a gate without limits gets what it needs, job by job", () => {
   const { engine, ask, tokens } = home({ rate: 1, burst: 2 });
   engine.lender.hear("b", { gate: "open", held: 0, uses: [] }, 0);
   assert.deepEqual(engine.lender.takeLots(), []);

@@ -8,7 +8,7 @@ const GATHER_MS = 50;
 interface PossibleLot {
   readonly cost: number;
   readonly jobs: number;
-  /** When; Infinity: when somebody gives something back. */
+  /** When; Infinity: when something is given back. */
   readonly at: number;
 }
 
@@ -20,8 +20,9 @@ export function lotFor(gate: GateLine, want: Want, parties: number, now: number)
   const { least, tier } = want;
   const at = gate.opensAt(least, tier, now);
   if (at > now) return { cost: least, jobs: 1, at };
-  // Whoever asks for a permit where there are no limits has not heard yet that they are gone, or
-  // hears of those to come before their home does: it goes on, with little out that nobody counts.
+  // If a borrower asks for a permit where there are no limits, it does not know yet that they are
+  // gone, or it knows new limits before their home does. It gets one job at a time, so that little
+  // is out uncounted.
   const isSingle = gate.spacings !== undefined || gate.config === undefined;
   if (isSingle) return { cost: least, jobs: 1, at: now };
   const places = gate.places - gate.placesTaken;

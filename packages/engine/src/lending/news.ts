@@ -2,7 +2,7 @@ import type { Core } from "../core.ts";
 import type { GateLine } from "../gates/gate-line.ts";
 import type { GateNews } from "./ledger.ts";
 
-/** A gate was cooled down here: the others have to hear of it. */
+/** A gate was cooled down here: the other partitions must get the news. */
 export function tellCooldown(core: Core, gate: GateLine, now: number): void {
   if (!core.isShared || core.isReplaying || gate.cooldownUntil <= now) return;
   const { cooldownReason: reason, ladderStep } = gate;
@@ -22,13 +22,13 @@ export function feedLadder(core: Core, gate: GateLine, isOk: boolean, now: numbe
     return;
   }
   if (core.isReplaying || gate.config?.ladder === undefined) return;
-  // At the foot of the ladder a success changes nothing: that is the rule, and need not be told.
+  // At the foot of the ladder a success changes nothing. This is the usual case; send no news.
   if (isOk && gate.ladderStep === 0) return;
   if (isOk) gate.ladderStep--;
   core.gateNews.push({ gate: gate.key, isOk });
 }
 
-/** What another partition tells of a gate. */
+/** Applies news of a gate from another partition. */
 export function hearNews(core: Core, news: GateNews, now: number): void {
   const gate = core.gates.gateOf(news.gate, now);
   const { key } = gate;

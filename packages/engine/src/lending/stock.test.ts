@@ -19,3 +19,13 @@ test("a lot whose time is over is not used, another one is", () => {
     ],
   );
 });
+
+test("a charge at a borrowed gate takes nothing from what it has borrowed", () => {
+  const engine = openEngine({}, { isBorrowed: () => true });
+  engine.setGate("g", { rate: 1000 }, 0);
+  engine.want("q", "w", 9, 0);
+  engine.borrower.grant("g", { lot: 1, cost: 1, jobs: 1, tier: 0, until: 1000 }, 0);
+  engine.charge("g", 500, 0);
+  engine.add("q", { gates: ["g"] }, 0);
+  assert.equal(engine.dispatch(0).length, 1);
+});

@@ -31,7 +31,7 @@ const JOBS_MAX = 4096;
 
 export class Stock {
   lots: StockLot[] = [];
-  /** Lots that are over, until they are told. */
+  /** Lots that are over, until they are reported. */
   over: LotUse[] = [];
   /** What is missing for those who wait, as of the last look. */
   missing: { cost: number; tier: number; unit: number } | undefined = undefined;
@@ -117,7 +117,7 @@ export class Stock {
     return this.lots.map((lot) => useOf(lot, false));
   }
 
-  /** Lots that are over and were not told yet; they are handed over. */
+  /** Hands over the lots that are over and not reported yet. */
   takeOver(): LotUse[] {
     const { over } = this;
     if (over.length > 0) this.over = [];

@@ -45,7 +45,7 @@ for (const burst of [1, 50, undefined]) {
       shares.watch(`${i}`);
     }
     const start = drive.now;
-    // One whole turn of everybody, and most of what follows: nobody has run dry.
+    // One whole turn of every lane, and most of what follows: no lane has run dry.
     drive.run(LANES * 2.5, ({ mark }) => {
       shares.serve(mark.lane, mark.weight);
       assert.ok(shares.spread <= 1, `${shares.spread} turns`);

@@ -100,7 +100,7 @@ test("a lane that was gated gets its share at once when its gate opens", () => {
         drive.now += 1000;
         const after = drive.run(200);
         const first = after.findIndex(({ mark }) => mark.lane === "gated");
-        // Whoever used its turn up before the gate shut waits for the others' turns, not longer.
+        // If the lane used up its turn before the gate shut, it waits only for the others' turns.
         const turns = weights.reduce((sum, each) => sum + each, 0);
         assert.ok(first !== -1 && first <= 2 * turns + 1, `after ${first}`);
         const leads = weights.map(() => new Lead());

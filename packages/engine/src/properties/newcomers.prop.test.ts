@@ -36,7 +36,7 @@ test("a newcomer behind a thousand backlogged lanes waits for one dispatch at mo
 test("several newcomers alternate one to one with the round, in the order they came", () => {
   fc.assert(
     fc.property(fc.nat(800), fc.integer({ min: 2, max: 60 }), (into, newcomers) => {
-      // The first thousand jobs are the start, where everybody is a newcomer.
+      // The first thousand jobs are the start, where every lane is a newcomer.
       const drive = crowd(LANES + into);
       for (let i = 0; i < newcomers; i++) drive.addMany("q", `new-${i}`, 3);
       const order = drive.run(2 * newcomers).map(({ mark }) => mark.lane);
@@ -52,7 +52,7 @@ test("several newcomers alternate one to one with the round, in the order they c
   );
 });
 
-test("being idle earns nothing: who comes back late has no more than others from then on", () => {
+test("being idle earns nothing: a lane that returns gets no more than others from then on", () => {
   fc.assert(
     fc.property(
       fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 2, maxLength: 6 }),

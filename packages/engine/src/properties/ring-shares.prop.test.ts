@@ -40,7 +40,7 @@ class Watched {
     for (const j of this.#active) if (this.#active.has(i) && i !== j) this.#begin(i, j);
   }
 
-  /** Serves whoever is next a job; it may have been its last. */
+  /** Serves one job to the next member; it may be the member's last. */
   serve(cost: number, isLast: boolean): void {
     const name = this.world.serve(1, cost);
     if (name === "") return;
@@ -86,7 +86,7 @@ const steps = fc
   .constantFrom(1, 6)
   .chain((costMax) => fc.array(stepOf(costMax), { minLength: 5, maxLength: 80, size: "max" }));
 
-test("members that stay are within a turn each of one another, whoever comes and goes", () => {
+test("members that stay are within a turn each of one another while others come and go", () => {
   fc.assert(
     fc.property(
       fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 2, maxLength: 6 }),

@@ -184,7 +184,7 @@ test("a job takes the permits of all its gates or none", () => {
   );
 });
 
-test("a claim is dropped when one of its gates cools down, and its other gate goes on", () => {
+test("a claim is dropped when one of its gates cools down; its other gate keeps working", () => {
   const drive = Drive.on("q");
   drive.engine.setGate("slow", { rate: 5, burst: 1 }, drive.now);
   drive.engine.setGate("fast", { concurrency: 1 }, drive.now);

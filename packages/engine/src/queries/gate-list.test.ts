@@ -55,7 +55,7 @@ test("every gate is on one page, whatever the order and the length of a page", (
   }
 });
 
-test("those in whose line a queue stands are told from those of other queues", () => {
+test("lists only the gates in whose line the given queue waits", () => {
   const engine = new TestEngine({ seed: 1 });
   for (const name of ["q", "r"]) engine.setQueue(name, {}, 0);
   for (const key of ["x", "y"]) engine.setGate(key, { rate: 0 }, 0);

@@ -22,7 +22,7 @@ function manyLanes(count: number): TestEngine {
   return engine;
 }
 
-test("many lanes are walked over in steps, and each page goes on after the last", () => {
+test("walks over many lanes in steps, and each page continues after the last", () => {
   const engine = manyLanes(12_000);
   engine.setQueue("other", {}, 0);
   engine.addAll("other", [{ fairnessKey: "elsewhere" }], 0);

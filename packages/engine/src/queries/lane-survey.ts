@@ -41,8 +41,8 @@ const ROWS_PER_STEP = 20_000;
 const ROWS_PER_SEARCH = 4_000;
 
 /**
- * A walk over all lanes of a queue, a step at a time, so that a million of them hold nobody up. It
- * sums up the weights that compete and what was received, and finds the first lanes of an order.
+ * A walk over all lanes of a queue, a step at a time, so that a million lanes block no other work.
+ * It sums up the weights that compete and what was received, and finds the first lanes of an order.
  * What changes meanwhile may be counted as it was or as it is.
  */
 export class LaneSurvey {
@@ -63,7 +63,7 @@ export class LaneSurvey {
     this.#options = { search: "", limit: 100, ...options };
   }
 
-  /** Goes on for a bounded number of lanes; answers whether there are more. */
+  /** Looks at the next lanes, a bounded number. Returns whether there are more. */
   step(): boolean {
     const { nodes } = this.#core.rings;
     const { search } = this.#options;

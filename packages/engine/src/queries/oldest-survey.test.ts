@@ -23,7 +23,7 @@ test("the oldest waiting job of each queue is found, whatever lane it is in", ()
   assert.ok(first !== undefined);
 });
 
-test("what is leased does not wait, and what is next does", () => {
+test("a leased job does not count as waiting, and the next job does", () => {
   const engine = openEngine({}, { seed: 1 });
   engine.addAll("q", [{}], 1);
   engine.addAll("q", [{}], 2);
@@ -32,7 +32,7 @@ test("what is leased does not wait, and what is next does", () => {
   assert.equal(oldest(engine).found.get("q")?.addedAt, 2);
 });
 
-test("a job that failed and stands behind younger ones is the oldest all the same", () => {
+test("a failed job is the oldest even if it waits behind younger ones", () => {
   const engine = openEngine({ retry: { minMs: 0, maxMs: 0, jitter: 0 } }, { seed: 1 });
   engine.addAll("q", [{}], 1);
   engine.addAll("q", [{}, {}], 5);
@@ -43,7 +43,7 @@ test("a job that failed and stands behind younger ones is the oldest all the sam
   assert.deepEqual(oldest(engine).found.get("q")?.addedAt, 1);
 });
 
-test("what is delayed tells when the first of it is due", () => {
+test("reports when the first delayed job is due", () => {
   const engine = openEngine({}, { seed: 1 });
   engine.addAll("q", [{ delayMs: 900 }, { delayMs: 300 }, { delayMs: 600 }], 100);
   const { id, nextDueAt } = oldest(engine).found.get("q")!;

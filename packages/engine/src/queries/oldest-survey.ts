@@ -1,5 +1,14 @@
 import type { Core } from "../core.ts";
-import { ADDED, DELAYED_JOB, ID, JOB_INTS, META, TIME, WAITING_JOB } from "../jobs/job-fields.ts";
+import {
+  ADDED,
+  DELAYED_JOB,
+  HELD_JOB,
+  ID,
+  JOB_INTS,
+  META,
+  TIME,
+  WAITING_JOB,
+} from "../jobs/job-fields.ts";
 
 /** Of one queue: the job that was added first among those that wait, and the next that is due. */
 export interface OldestJob {
@@ -14,9 +23,9 @@ export interface OldestJob {
 const ROWS_PER_STEP = 50_000;
 
 /**
- * A walk over all jobs, a step at a time. Fronts of lanes alone would be quicker to look at, and
- * would miss a job that failed and stands further back: it is older than what is before it. A
- * million jobs take about 25 ms.
+ * A walk over all jobs, a step at a time. Looking only at the fronts of lanes would be quicker, but
+ * would miss a failed job further back, which is older than the jobs before it. A million jobs take
+ * about 25 ms.
  */
 export class OldestSurvey {
   readonly #core: Core;
@@ -27,17 +36,17 @@ export class OldestSurvey {
     this.#core = core;
   }
 
-  /** Goes on for a bounded number of jobs; answers whether there are more. */
+  /** Looks at the next jobs, a bounded number. Returns whether there are more. */
   step(): boolean {
     const { jobs } = this.#core;
-    // A table that grows gets another array, so it is asked for anew in every step.
+    // A table that grows gets another array, so every step reads it again.
     const { i: ints, f: doubles } = jobs;
     const end = Math.min(jobs.end, this.#row + ROWS_PER_STEP);
     for (; this.#row < end; this.#row++) {
       const at = this.#row * JOB_INTS;
       const meta = ints[at + META]!;
       const state = meta & 15;
-      if (state === WAITING_JOB) this.#wait(meta >>> 8, doubles, at >>> 1);
+      if (state === WAITING_JOB || state === HELD_JOB) this.#wait(meta >>> 8, doubles, at >>> 1);
       else if (state === DELAYED_JOB) this.#delay(meta >>> 8, doubles[(at >>> 1) + TIME]!);
     }
     return this.#row < jobs.end;

@@ -40,13 +40,14 @@ test("workers are listed with what they would take and what they hold", () => {
   assert.equal(engine.queries.job(lease!.id)?.worker, "w");
 });
 
-test("a lease tells what its worker needs, for as long as it is held", () => {
+test("returns what the worker of a lease needs, for as long as it is held", () => {
   const engine = open();
   engine.add("q", { fairnessKey: "k", attempts: 3 }, 5);
   const [lease] = engine.lease("q", 1, 6);
   const held = {
     attempts: 3,
     deliveries: 1,
+    hasSteps: false,
     fairnessKey: "k",
     addedAt: 5,
     expiresAt: 30_006,
@@ -64,7 +65,7 @@ test("a lease tells what its worker needs, for as long as it is held", () => {
   assert.equal(engine.held(2, other!.lease), undefined, "nobody holds a job of a deleted queue");
 });
 
-test("a body can be put elsewhere, and who no longer has one is told", () => {
+test("replaces the body of a job, and reports bodies that no job has any more", () => {
   const gone = { bodies: [], sizes: [] };
   const engine = openEngine({ results: { jobs: 0 } }, { gone });
   engine.add("q", { body: "a", dedupe: { key: "k", mode: "replace" } }, 0);

@@ -2,11 +2,13 @@ import type { Core } from "../core.ts";
 import { checkInteger } from "../errors.ts";
 import type { JobRecord } from "../facts/facts.ts";
 import { recordOf } from "../facts/record.ts";
+import { ENDED_JOB } from "../jobs/job-fields.ts";
 import { PAGE_MAX } from "../limits.ts";
 import { isRoomFor } from "../queues/capacity.ts";
 import type { TimeCounts } from "../queues/duration-histogram.ts";
 import { allWorkers } from "../queues/queue-state.ts";
 import { AT_TIER, CHILD, QUEUE } from "../ring/node-fields.ts";
+import { type StepsView, stepsView } from "../steps/steps-view.ts";
 import type {
   EndState,
   GateConfig,
@@ -18,7 +20,13 @@ import type {
   LaneStats,
   QueueStats,
 } from "../types.ts";
+import { type AttemptView, attemptsOf } from "./attempts.ts";
+import { type DependencyPage, dependenciesOf, dependentsOf } from "./dependencies.ts";
+import { FailureSurvey } from "./failure-survey.ts";
 import { type GateList, type GateListOptions, listGates } from "./gate-list.ts";
+import type { JobFilter } from "./job-filter.ts";
+import { type FoundView, foundView, JobSearch, type JobSearchOptions } from "./job-search.ts";
+import { JobCount, JobWalk } from "./job-walk.ts";
 import { LaneSurvey, type LaneSurveyOptions } from "./lane-survey.ts";
 import { OldestSurvey } from "./oldest-survey.ts";
 import {
@@ -47,14 +55,33 @@ export class Queries {
     return this.#core.rings.steps;
   }
 
+  /** The feature level of the facts: 1 until a higher one was set. */
+  get level(): number {
+    return this.#core.level.level;
+  }
+
   /** What the tokens of leases are sealed with; undefined until it was set once. */
   get leaseSecret(): Uint8Array | undefined {
     return this.#core.leaseSecret;
   }
 
+  /** The last id that was given, and the last place in the order of entries. */
+  get last(): { id: number; place: number } {
+    return { id: this.#core.lastId, place: this.#core.lastSeq };
+  }
+
   job(id: number): JobView | undefined {
     const row = this.#core.ids.find(id);
     return row === 0 || this.#core.queueOf(row).deleted ? undefined : viewOf(this.#core, row);
+  }
+
+  /** Which run of a job this is, and whether it is over; a job that is not kept has ended. */
+  life(id: number): { generation?: number; isEnded: boolean } {
+    const row = this.#core.find(id);
+    if (row === 0 || this.#core.queueOf(row).deleted) return { isEnded: true };
+    const { jobs } = this.#core;
+    const isEnded = jobs.state(row) === ENDED_JOB;
+    return { generation: jobs.extra(row)?.generation ?? 0, isEnded };
   }
 
   /** A page of a queue's jobs, in no order; `cursor` 0 begins, and in the answer is the end. */
@@ -64,6 +91,33 @@ export class Queries {
   ): { jobs: JobView[]; cursor: number } {
     checkInteger("limit", limit, 1, PAGE_MAX);
     return jobsOf(this.#core, this.#core.queue(queue), { state, key, limit, cursor });
+  }
+
+  /** The first jobs of all queues in an order of time, to be looked for step by step. */
+  searchJobs(options: JobSearchOptions): JobSearch {
+    checkInteger("limit", options.limit, 1, PAGE_MAX);
+    return new JobSearch(this.#core, options);
+  }
+
+  /** Jobs of all queues in no order that means anything, step by step. */
+  walkJobs(filter: JobFilter, fromRow?: number): JobWalk {
+    return new JobWalk(this.#core, filter, fromRow);
+  }
+
+  /** How many jobs there are, to be counted step by step. */
+  countJobs(filter: JobFilter): JobCount {
+    return new JobCount(this.#core, filter);
+  }
+
+  /** The errors of jobs, to be gathered step by step. */
+  surveyFailures(filter: JobFilter, now: number): FailureSurvey {
+    return new FailureSurvey(this.#core, filter, this.#core.clock(now));
+  }
+
+  /** A job as a search finds it. */
+  found(id: number): FoundView | undefined {
+    const row = this.#core.ids.find(id);
+    return row === 0 || this.#core.queueOf(row).deleted ? undefined : foundView(this.#core, row);
   }
 
   queueNames(): string[] {
@@ -121,9 +175,32 @@ export class Queries {
     return why(this.#core, this.#core.keptRow(id), at);
   }
 
+  /** A page of the jobs that one waits for, in the order in which it named them. */
+  dependencies(id: number, limit: number, cursor: number): DependencyPage {
+    checkInteger("limit", limit, 1, PAGE_MAX);
+    return dependenciesOf(this.#core, this.#core.keptRow(id), limit, cursor);
+  }
+
+  /** A page of the jobs that wait for one. */
+  dependents(id: number, limit: number, cursor: number): DependencyPage {
+    checkInteger("limit", limit, 1, PAGE_MAX);
+    return dependentsOf(this.#core, this.#core.keptRow(id), limit, cursor);
+  }
+
+  /** The deliveries of a job: to whom, how long, and how each was over. */
+  attempts(id: number): AttemptView[] {
+    return attemptsOf(historyOf(this.#core, this.#core.keptRow(id)));
+  }
+
   history(id: number): HistoryEntry[] {
     const row = this.#core.find(id);
     return row === 0 ? [] : historyOf(this.#core, row);
+  }
+
+  /** The steps of a job, those that are done and those that have failed, and its signals. */
+  stepsOf(id: number): StepsView {
+    const book = this.#core.jobs.extra(this.#core.keptRow(id))?.steps;
+    return stepsView(book);
   }
 
   /** Whether an add would find room now. */
@@ -131,7 +208,7 @@ export class Queries {
     return isRoomFor(this.#core, this.#core.queue(queue), spec, this.#core.clock(now));
   }
 
-  /** The members of a group and how they ended; undefined when nobody knows it any more. */
+  /** The members of a group and how they ended; undefined if the group is not known any more. */
   group(
     group: string,
   ): { ended: boolean; members: { id: number; state?: EndState }[] } | undefined {
@@ -162,7 +239,7 @@ export class Queries {
     return this.#core.gates.viewOf(key, at).decisions.read();
   }
 
-  /** Who stands in a gate's line: how many lanes of which tiers of which queues. */
+  /** What waits in a gate's line: how many lanes of which tiers of which queues. */
   gateLine(key: string): { queue: string; tier: number; lanes: number }[] {
     const { gates, lanes, queues, rings } = this.#core;
     const entries = gates.find(key)?.entries.values() ?? [];
@@ -184,9 +261,10 @@ export class Queries {
   }
 
   /** What the tables hold, in bytes: for the figures on memory. */
-  memory(): { jobs: number; lanes: number; keys: number; ids: number; timers: number } {
-    const { jobs, rings, laneKeys, ids, timers, later } = this.#core;
+  memory(): Record<"jobs" | "lanes" | "keys" | "ids" | "timers" | "flows", number> {
+    const { jobs, rings, laneKeys, ids, timers, later, flows } = this.#core;
     return {
+      flows: flows.bytes,
       jobs: jobs.bytes,
       lanes: rings.nodes.bytes + rings.rings.bytes,
       keys: laneKeys.bytes,

@@ -16,16 +16,16 @@ test("the history of a job is its life, oldest first", () => {
   engine.ack(1, take(24), 30);
   assert.deepEqual(engine.queries.history(1), [
     { at: 1, event: "added" },
-    { at: 5, event: "dispatched", detail: "lease 1" },
+    { at: 5, event: "dispatched", detail: "lease 1 by once" },
     { at: 6, event: "returned" },
-    { at: 10, event: "dispatched", detail: "lease 2" },
+    { at: 10, event: "dispatched", detail: "lease 2 by once" },
     { at: 12, event: "failed", detail: "bad" },
-    { at: 15, event: "dispatched", detail: "lease 3" },
+    { at: 15, event: "dispatched", detail: "lease 3 by once" },
     { at: 16, event: "dead", detail: "worse" },
     { at: 20, event: "redriven" },
-    { at: 22, event: "dispatched", detail: "lease 4" },
+    { at: 22, event: "dispatched", detail: "lease 4 by once" },
     { at: 22, event: "retried", detail: "wait" },
-    { at: 24, event: "dispatched", detail: "lease 5" },
+    { at: 24, event: "dispatched", detail: "lease 5 by once" },
     { at: 30, event: "ended", detail: "finished" },
   ]);
 });
@@ -71,6 +71,8 @@ test("the counts of a queue are those of its jobs", () => {
     name: "q",
     waiting: 2,
     delayed: 1,
+    blocked: 0,
+    suspended: 0,
     running: 1,
     kept: 0,
     bytes: 3,
@@ -90,6 +92,8 @@ test("the counts of a queue are those of its jobs", () => {
     dead: 0,
     dropped: 0,
     rejected: 0,
+    steps: 0,
+    signals: 0,
     freeWorkers: 4,
     paused: false,
   });
@@ -121,7 +125,7 @@ test("lanes are listed in pages, by a part of their key, with what they have rec
   assert.equal(seen.length, 31);
 });
 
-test("the state of a gate is told, without making one that was not there", () => {
+test("shows the state of a gate, and makes no gate that was not there", () => {
   const engine = openEngine();
   engine.setGate("g", { rate: 2, burst: 4, windows: [{ limit: 9, perMs: 1000 }] }, 0);
   engine.add("q", { gates: ["g"], cost: 3 }, 0);

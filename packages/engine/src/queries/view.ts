@@ -1,15 +1,19 @@
 import type { Core } from "../core.ts";
 import { gateKeys } from "../facts/record.ts";
+import { flowOf } from "../flows/blocked.ts";
 import type { GateLine } from "../gates/gate-line.ts";
 import {
   ADDED,
   ATTEMPTS,
+  BLOCKED_JOB,
   COST,
   DELAYED_JOB,
   ENDED_JOB,
+  HELD_JOB,
   ID,
   LEASE,
   LEASED_JOB,
+  OPEN_EDGES,
   TIME,
   WAITING_JOB,
   WORKER,
@@ -27,6 +31,9 @@ import {
   WAITING,
   WEIGHT,
 } from "../ring/node-fields.ts";
+import { resultOf } from "../steps/notebook.ts";
+import { isOwnResult } from "../steps/step-names.ts";
+import type { Notebook } from "../steps/step-types.ts";
 import type {
   Ending,
   EndState,
@@ -63,16 +70,22 @@ export function viewOf(core: Core, row: number): JobView {
     addedAt: jobs.num(row, ADDED),
     body: jobs.bodies.get(row),
   };
-  if (state === LEASED_JOB) view.worker = core.workers[jobs.int(row, WORKER)]?.name ?? "";
+  if (state === LEASED_JOB) view.worker = core.workers[jobs.int(row, WORKER)]!.name;
   if (jobs.hasPolicyGates(row)) view.policyGates = true;
-  if (state !== WAITING_JOB) view.at = jobs.num(row, TIME);
+  const isTimed = jobs.num(row, TIME) !== Number.POSITIVE_INFINITY;
+  if (state === BLOCKED_JOB) view.waitsFor = waitsFor(core, row);
+  else if (isTimed && state !== WAITING_JOB && state !== HELD_JOB) view.at = jobs.num(row, TIME);
   if (extra === undefined) return view;
   if (extra.deadline !== Number.POSITIVE_INFINITY) view.deadline = extra.deadline;
   if (extra.error !== undefined) view.error = extra.error;
   if (extra.stack !== undefined) view.stack = extra.stack;
+  const done = extra.steps === undefined ? 0 : doneSteps(extra.steps);
+  if (extra.steps !== undefined && (done > 0 || resultOf(extra) === undefined)) view.steps = done;
   if (extra.progress !== undefined) view.progress = extra.progress;
-  if (extra.result !== undefined) view.result = extra.result;
+  const result = resultOf(extra);
+  if (result !== undefined) view.result = result;
   if (jobs.ending(row) === "wait-too-long") view.waited = extra.waited!;
+  if (extra.schedule !== undefined) view.schedule = { ...extra.schedule };
   if (extra.group !== 0) view.group = core.groups.nameOf(extra.group);
   if (extra.origin !== undefined) {
     const { queue, reason, attempts, at } = extra.origin;
@@ -83,11 +96,24 @@ export function viewOf(core: Core, row: number): JobView {
   return view;
 }
 
+/** Without the flow that it is in, which is no job. */
+function waitsFor(core: Core, row: number): number {
+  return core.jobs.int(row, OPEN_EDGES) - (flowOf(core, row) === undefined ? 0 : 1);
+}
+
+function doneSteps({ steps }: Notebook): number {
+  let done = 0;
+  for (const step of steps.values()) if (step.isDone && !isOwnResult(step)) done++;
+  return done;
+}
+
 /** The state of a job in the words of users. */
-function stateOf(core: Core, row: number): JobState {
+export function stateOf(core: Core, row: number): JobState {
   switch (core.jobs.state(row)) {
     case DELAYED_JOB:
       return "delayed";
+    case BLOCKED_JOB:
+      return "blocked";
     case LEASED_JOB:
       return "running";
     case ENDED_JOB:
@@ -113,7 +139,7 @@ export function historyOf(core: Core, row: number): HistoryEntry[] {
   const lease = jobs.int(row, LEASE);
   if (lease > 0 && (state === LEASED_JOB || state === ENDED_JOB)) {
     const last = dispatchOf(core, row);
-    // One that failed and was cancelled before it went out again is told already.
+    // If the job failed and was cancelled before its next dispatch, the entry is already there.
     const isTold = entries.some(
       ({ event, detail }) => event === last.event && detail === last.detail,
     );
@@ -130,6 +156,7 @@ export function queueStats(queue: QueueState): QueueStats {
     name: queue.name,
     waiting: queue.waiting,
     delayed: queue.delayed,
+    blocked: queue.blocked,
     running: queue.leased,
     kept: queue.kept,
     bytes: queue.bytes,
@@ -199,11 +226,11 @@ export interface JobQuery {
   cursor?: number;
 }
 
-/** What a row says of a job in each state; no job waits for others yet. */
+/** What a row says of a job in each state. */
 const STATES: Readonly<Record<JobState, number>> = {
   waiting: WAITING_JOB,
   delayed: DELAYED_JOB,
-  blocked: -1,
+  blocked: BLOCKED_JOB,
   running: LEASED_JOB,
   finished: ENDED_JOB,
   failed: ENDED_JOB,
@@ -226,7 +253,7 @@ export function jobsOf(
     const now = core.jobs.state(row);
     if (now === 0 || core.queueOf(row) !== queue) continue;
     // Most rows are passed over here, before anything is made of them.
-    if (state !== undefined && now !== STATES[state]) continue;
+    if (state !== undefined && (now === HELD_JOB ? WAITING_JOB : now) !== STATES[state]) continue;
     const view = viewOf(core, row);
     if (state !== undefined && view.state !== state) continue;
     if (wanted !== undefined && JSON.stringify(view.fairnessKey) !== wanted) continue;

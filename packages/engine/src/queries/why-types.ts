@@ -1,11 +1,14 @@
-import type { EndState, GatePart } from "../types.ts";
+import type { EndState, GatePart, JobState } from "../types.ts";
 
 /** Why a job is not running, as data. The engine names jobs by numbers, others by texts. */
 export type Why<Id extends string | number = number> =
   | WhyWaiting
+  | WhyOrdered<Id>
   | WhyGated<Id>
   | WhyDead
   | WhyDelayed
+  | WhyBlocked<Id>
+  | WhySuspended
   | WhyRunning
   | WhyEnded;
 
@@ -23,13 +26,24 @@ export interface WhyWaiting {
   state: "waiting";
   reason: "ready" | "no-worker" | "capacity" | "paused" | "behind";
   queue: string;
-  /** Jobs with the same gates that are before it in its lane; counted up to 1,000. */
+  /**
+   * Jobs with the same gates that are before it in its lane, or in an ordered lane those before it
+   * in that order; counted up to 1,000.
+   */
   place: number;
   /** Jobs that wait in more urgent tiers. */
   urgent: number;
   /** Workers that take jobs of its queue or hold one, and the jobs that they run. */
   workers: number;
   running: number;
+}
+
+/** In an ordered lane: until the job ahead of it has ended. */
+export interface WhyOrdered<Id extends string | number = number>
+  extends Omit<WhyWaiting, "reason"> {
+  reason: "ordered";
+  /** The job of its lane that must end first. */
+  ahead: Id;
 }
 
 export interface WhyGated<Id extends string | number = number> extends Omit<WhyWaiting, "reason"> {
@@ -71,6 +85,30 @@ export interface WhyDelayed {
   /** Of a full queue: the jobs that wait there. */
   waiting?: number;
   dead?: Dead;
+}
+
+export interface WhyBlocked<Id extends string | number = number> {
+  state: "blocked";
+  queue: string;
+  /** How many of the jobs that it waits for have not ended. */
+  open: number;
+  /** One of them. */
+  for?: { id: Id; queue?: string; state?: JobState };
+  /** The flow that it is in and that is not sealed, and when that is cancelled. */
+  flow?: Id;
+  until?: number;
+}
+
+/** A job that is suspended: it sleeps, waits for a signal, or a step of it is retried. */
+export interface WhySuspended {
+  state: "delayed";
+  queue: string;
+  cause: "sleep" | "signal" | "step-failed";
+  /** The name of the step, or of the signal; that of a sleep is empty. */
+  step: string;
+  /** Absent: it waits for the signal without an end. */
+  until?: number;
+  error?: string;
 }
 
 export interface WhyRunning {

@@ -162,8 +162,9 @@ test("a job that is due on a full queue says so, with the number that waits", ()
   engine.add("q", {}, 0);
   engine.dispatch(5);
   const why = engine.queries.why(1, 5);
-  assert.ok(why.state === "delayed" && why.until > 5, JSON.stringify(why));
-  assert.deepEqual([why.cause, why.waiting], ["queue-full", 1]);
+  assert.ok(why.state === "delayed" && why.cause === "queue-full", JSON.stringify(why));
+  assert.ok(why.until > 5);
+  assert.equal(why.waiting, 1);
 });
 
 test("an ended job keeps its state, its error and the deadline that it missed", () => {
@@ -257,4 +258,46 @@ test("an older job of a strand with other gates is first in line before the lane
   engine.cancel(2, 0);
   engine.dispatch(0);
   assert.equal(gated(engine, 4).first?.id, 3);
+});
+
+test("a job that is delayed after it was given back has not failed", () => {
+  const engine = openEngine();
+  const dedupe = { key: "k", mode: "debounce" as const };
+  const { id } = engine.add("q", { dedupe, delayMs: 10 }, 0);
+  const [lease] = engine.lease("q", 1, 10);
+  engine.giveBack(id, lease!.lease, 11);
+  engine.add("q", { dedupe, delayMs: 10 }, 12);
+  const why = engine.queries.why(id, 12);
+  assert.deepEqual(why, { state: "delayed", queue: "q", cause: "delay", until: 22 });
+});
+
+test("distinguishes a job that its provider asked to retry later from a failed one", () => {
+  const engine = openEngine();
+  const { id } = engine.add("q", {}, 0);
+  const [lease] = engine.lease("q", 1, 0);
+  const cooldown = { gate: "model", ms: 50 };
+  engine.nack(id, lease!.lease, 0, { cooldown, error: "429" });
+  const why = engine.queries.why(id, 0);
+  assert.ok(why.state === "delayed" && why.cause === "retry-after", JSON.stringify(why));
+  assert.deepEqual([why.until, why.error], [50, "429"]);
+});
+
+test("a gate whose last holder has ended names another that still runs", () => {
+  const engine = openEngine();
+  engine.setGate("g", { concurrency: 2 }, 0);
+  engine.want("q", "w", 9, 0);
+  for (let i = 0; i < 3; i++) engine.add("q", { gates: ["g"] }, 0);
+  const [first, second] = engine.dispatch(0);
+  engine.setGate("g", { concurrency: 1 }, 0);
+  engine.ack(second!.id, second!.lease, 0);
+  engine.dispatch(0);
+  assert.deepEqual(gated(engine, 3).holders, { count: 1, id: first!.id, worker: "w" });
+});
+
+test("a gate that is shut by its own limits is named as what shuts it", () => {
+  const engine = openEngine();
+  engine.setGate("closed", { rate: 0 }, 0);
+  const { id } = engine.add("q", { gates: ["closed"] }, 0);
+  const { gate, shutBy, until } = gated(engine, id);
+  assert.deepEqual([gate, shutBy, until], ["closed", "closed", undefined]);
 });

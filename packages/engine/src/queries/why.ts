@@ -1,14 +1,27 @@
 import type { Core } from "../core.ts";
 import type { GateLine } from "../gates/gate-line.ts";
 import * as jobFields from "../jobs/job-fields.ts";
+import { isHeld } from "../jobs/ordered.ts";
 import { hasRoom } from "../queues/capacity.ts";
 import type { QueueState } from "../queues/queue-state.ts";
-import { GATES, HEAD } from "../ring/node-fields.ts";
+import { GATES, HEAD, ORDER_FIRST, ORDER_HEAD } from "../ring/node-fields.ts";
+import { stepKey } from "../steps/step-names.ts";
+import { whyBlocked } from "./dependencies.ts";
 import { firstInLine } from "./line-view.ts";
 import { endStateOf } from "./view.ts";
-import type { Dead, Why, WhyDelayed, WhyEnded, WhyGated, WhyWaiting } from "./why-types.ts";
+import type {
+  Dead,
+  Why,
+  WhyDelayed,
+  WhyEnded,
+  WhyGated,
+  WhyOrdered,
+  WhySuspended,
+  WhyWaiting,
+} from "./why-types.ts";
 
-const { ATTEMPTS, COST, DELAYED_JOB, ENDED_JOB, ID, IN_STRAND, JOB_PREV, LEASE } = jobFields;
+const { ATTEMPTS, BLOCKED_JOB, COST, DELAYED_JOB, ENDED_JOB, ID, IN_STRAND, JOB_PREV, LEASE } =
+  jobFields;
 const { LEASED_JOB, TIME, WORKER } = jobFields;
 
 /** Jobs counted to tell a job's place in its strand; further back it is only "at least". */
@@ -24,14 +37,35 @@ export function why(core: Core, row: number, now: number): Why {
   const state = core.jobs.state(row);
   const at = core.jobs.num(row, TIME);
   if (state === DELAYED_JOB) return whyDelayed(core, row, at);
+  if (state === BLOCKED_JOB) return whyBlocked(core, row);
   if (state === LEASED_JOB) {
     return { state: "running", worker: workerOf(core, row), until: at };
   }
   return state === ENDED_JOB ? whyEnded(core, row, at) : whyWaiting(core, row, now);
 }
 
-function whyDelayed(core: Core, row: number, until: number): WhyDelayed {
+/** What a job is suspended for; undefined: it is delayed for another reason. */
+function whySuspended(core: Core, row: number, until: number): WhySuspended | undefined {
+  const book = core.jobs.extra(row)?.steps;
+  if (book?.pending === undefined) return undefined;
+  const { name: step, kind } = book.pending;
+  const cause = kind === "sleep" ? "sleep" : kind === "wait" ? "signal" : "step-failed";
+  const queue = core.queueOf(row).name;
+  const error = book.steps.get(stepKey(book.pending))?.error;
+  return {
+    state: "delayed",
+    queue,
+    cause,
+    step,
+    ...(until === Number.POSITIVE_INFINITY ? {} : { until }),
+    ...(error === undefined ? {} : { error }),
+  };
+}
+
+function whyDelayed(core: Core, row: number, until: number): WhyDelayed | WhySuspended {
   const { jobs } = core;
+  const suspended = whySuspended(core, row, until);
+  if (suspended !== undefined) return suspended;
   const queue = core.queueOf(row);
   const why: WhyDelayed = { state: "delayed", queue: queue.name, cause: "delay", until };
   const dead = deadOf(core, row);
@@ -89,6 +123,7 @@ function whyWaiting(core: Core, row: number, now: number): Why {
     running: queue.leased,
   };
   if (queue.config.paused) return { ...waiting, reason: "paused" };
+  if (isHeld(core, row)) return whyOrdered(core, row, waiting);
   const shut = shutGate(core, row, now);
   if (shut !== undefined) return whyGated(core, row, shut, waiting, now);
   if (queue.demand > 0 && !queue.canWork()) return { ...waiting, reason: "capacity" };
@@ -96,6 +131,11 @@ function whyWaiting(core: Core, row: number, now: number): Why {
   const lined = gatesOf(core, row).find((gate) => gate.inLine > 0 && gate.config !== undefined);
   if (lined !== undefined) return whyGated(core, row, lined, waiting, now);
   return waiting.place > 0 ? { ...waiting, reason: "behind" } : waiting;
+}
+
+function whyOrdered(core: Core, row: number, waiting: WhyWaiting): WhyOrdered {
+  const first = core.lanes.get(core.laneOf(row), ORDER_FIRST);
+  return { ...waiting, reason: "ordered", ahead: core.jobs.num(first, ID) };
 }
 
 /** Jobs that wait in more urgent tiers; 0 where tiers take turns by weight. */
@@ -224,13 +264,16 @@ function keptFor(
 }
 
 function workerOf(core: Core, row: number): string {
-  return core.workers[core.jobs.int(row, WORKER)]?.name ?? "";
+  return core.workers[core.jobs.int(row, WORKER)]!.name;
 }
 
-/** How many jobs of its strand are before it; counting stops at some point. */
+/** How many jobs of its strand, or of its order, are before it; counting stops at some point. */
 function placeOf(core: Core, row: number): number {
-  const head = core.lanes.get(core.jobs.int(row, IN_STRAND), HEAD);
-  let place = 0;
+  const isOrdered = isHeld(core, row);
+  const head = isOrdered
+    ? core.lanes.get(core.laneOf(row), ORDER_HEAD)
+    : core.lanes.get(core.jobs.int(row, IN_STRAND), HEAD);
+  let place = isOrdered ? 1 : 0;
   for (let at = row; at !== head && place < PLACES_COUNTED; at = core.jobs.int(at, JOB_PREV)) {
     place++;
   }

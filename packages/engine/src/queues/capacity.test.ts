@@ -63,7 +63,7 @@ test("perLane: each key has its own room, over all tiers", () => {
   assert.throws(() => engine.add("q", {}, 0), FULL, "jobs without a key are one lane");
 });
 
-test("a tier's perLane: who has its part of a tier is refused alone, and does not spill", () => {
+test("a tier's perLane: only a lane that has its part is refused, and it does not spill", () => {
   const tiers = [
     { name: "fast", capacity: 4, perLane: 2 },
     { name: "slow", perLane: 3 },
@@ -101,7 +101,7 @@ test("spill: a job goes to the next tier that has room, or where its tier says",
   assert.equal(engine.queries.job(2)?.tier, 2);
 });
 
-test("spill: what the queue as a whole has no room for goes nowhere", () => {
+test("spill: refuses a job if the queue as a whole has no room", () => {
   const engine = openEngine({ capacity: { jobs: 1 }, onFull: "spill" });
   fill(engine, 1, { priority: 0 });
   assert.throws(() => engine.add("q", { priority: 0 }, 0), FULL);

@@ -1,14 +1,14 @@
 import type { Core } from "../core.ts";
 import { invalid, Refusal } from "../errors.ts";
 import { TokenBucket } from "../gates/token-bucket.ts";
-import { DELAYED_JOB, ENDED_JOB, LEASE, SIZE } from "../jobs/job-fields.ts";
+import { BLOCKED_JOB, DELAYED_JOB, ENDED_JOB, LEASE, SIZE } from "../jobs/job-fields.ts";
 import * as nodeFields from "../ring/node-fields.ts";
 import type { FairnessKey, JobSpec, QueueConfig } from "../types.ts";
 import type { QueueState } from "./queue-state.ts";
 
 const { WAITING } = nodeFields;
 
-/** What a producer is told to wait when a queue is full: the engine cannot know when it drains. */
+/** The retry delay for producers of a full queue: the engine cannot know when it drains. */
 const FULL_RETRY_MS = 1000;
 
 /**
@@ -64,6 +64,15 @@ export function tierOf(priority: number | string | undefined, { tiers }: QueueCo
   throw invalid("job.priority", `an integer from 0 to ${tiers.length - 1}`, priority);
 }
 
+/** Refuses a job that is put into a queue by hand, or grows there, when there is no room for it. */
+export function refuseFull(queue: QueueState, sizeBytes: number, jobs: number): void {
+  const { capacity } = queue.config;
+  const isFull = queue.waiting + jobs > capacity.jobs || queue.bytes + sizeBytes > capacity.bytes;
+  if (isFull && (jobs > 0 || sizeBytes > 0)) {
+    throw fullError(queue, `it holds ${queue.waiting} jobs and ${queue.bytes} bytes`);
+  }
+}
+
 /** Whether an add would find room; unlike the add this counts and refuses nothing. */
 export function isRoomFor(core: Core, queue: QueueState, spec: JobSpec, now: number): boolean {
   const dueAt = core.dueAt(spec, now);
@@ -95,7 +104,10 @@ function fullLane(core: Core, queue: QueueState, key: FairnessKey): string | und
   return waiting >= perLane ? `the lane holds ${waiting} of ${perLane} jobs` : undefined;
 }
 
-/** Who has had its part of a tier does not spill: the next one is for those who found it full. */
+/**
+ * A lane that has used its part of a tier does not spill: the next tier is for lanes that found
+ * this one full.
+ */
 function fullInTier(
   core: Core,
   queue: QueueState,
@@ -109,6 +121,13 @@ function fullInTier(
   return waiting >= perLane
     ? `the lane holds ${waiting} of ${perLane} jobs of tier ${name}`
     : undefined;
+}
+
+/** Refuses a job that waits for others when the queue has as many of them as it may. */
+export function roomToBlock(queue: QueueState, wanted: number): number {
+  const { blocked } = queue.config.capacity;
+  if (queue.blocked < blocked) return wanted;
+  return refuse(queue, `it holds ${queue.blocked} of ${blocked} blocked jobs`);
 }
 
 /**
@@ -140,7 +159,8 @@ function fullLaneOf(core: Core, queue: QueueState, row: number): string | undefi
 
 /** Refuses another payload that does not fit; -1: the add that brings it is to be dropped. */
 export function roomToReplace(core: Core, queue: QueueState, row: number, spec: JobSpec): number {
-  if (core.jobs.state(row) === DELAYED_JOB) return 0;
+  const state = core.jobs.state(row);
+  if (state === DELAYED_JOB || state === BLOCKED_JOB) return 0;
   const { bytes, delayed } = queue.config.capacity;
   if (spec.dedupe!.mode === "debounce") {
     if (queue.delayed < delayed) return 0;
@@ -153,7 +173,7 @@ export function roomToReplace(core: Core, queue: QueueState, row: number, spec: 
 
 function refuse(queue: QueueState, why: string): number {
   if (queue.config.onFull === "drop") return -1;
-  // Whoever adds may wait for room: it says so when that was in vain.
+  // A producer may wait for room. If it waits in vain, it reports that itself.
   if (queue.config.onFull !== "wait") queue.counters.rejected++;
   throw fullError(queue, why);
 }
@@ -189,7 +209,7 @@ export function admit(queue: QueueState, now: number): void {
   const retryAfterMs = Math.ceil(opensAt - now);
   throw new Refusal(
     "RATE_LIMITED",
-    `queue ${queue.name} admits ${admission.rate} jobs a second now`,
+    `queue ${queue.name} is nearly full and admits ${admission.rate} jobs a second; try again later`,
     {
       queue: queue.name,
       retryAfterMs,

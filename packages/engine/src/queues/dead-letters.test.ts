@@ -197,7 +197,7 @@ test("retry of a letter that has ended and is kept returns it to its origin too"
   }
 });
 
-test("retry of a letter that somebody holds, or whose queue is gone, is refused", () => {
+test("refuses to retry a letter that is leased, or whose queue is gone", () => {
   const { engine } = letters(2);
   const { id } = takeOne(engine, 0, "q.dlq");
   assert.equal(
@@ -336,17 +336,35 @@ test("deleting a queue tells how many letters stay, and how many went with it", 
   assert.deepEqual(engine.deleteQueue("graves", 0), { kept: 0, deleted: 4 });
 });
 
-test("the letters of one queue can be deleted, also those that somebody holds", () => {
+test("deletes the letters of one queue, also those that are leased", () => {
   const { engine, facts } = letters(251, { dlq: "graves" });
   takeOne(engine, 0, "graves");
   engine.setQueue("p", { dlq: "graves", retry: { attempts: 1 } }, 0);
   const { id } = engine.add("p", {}, 0);
   engine.nack(id, takeOne(engine, 0, "p").lease, 0);
   assert.deepEqual(
-    [1, 2, 3].map(() => engine.deleteLetters("q", 0)),
+    [1, 2, 3].map(() => engine.byHand.deleteLetters("q", 0)),
     [250, 1, 0],
   );
   assert.equal(engine.queries.queueStats("graves").cancelled, 251);
   assert.equal(engine.queries.job(id)?.queue, "graves");
   assert.equal(rebuilt(facts).queries.queueStats("graves").waiting, 1);
+});
+
+test("a changed retention leaves letters that have ended as they were", () => {
+  const { engine } = letters(2);
+  engine.cancel(1, 10);
+  engine.setQueue("q.dlq", { retentionMs: 50 }, 30);
+  engine.tick(30);
+  assert.equal(engine.queries.job(1)?.deadline, undefined);
+  assert.equal(engine.queries.job(2)?.deadline, 50);
+});
+
+test("a letter goes back to the one lane of a queue that has no fairness by now", () => {
+  const { engine } = letters(1, {}, { fairnessKey: "acme" });
+  assert.equal(engine.queries.job(1)?.fairnessKey, "acme");
+  engine.setQueue("q", { fairness: false }, 1);
+  engine.retry(1, 2);
+  const { queue, fairnessKey } = engine.queries.job(1)!;
+  assert.deepEqual([queue, fairnessKey], ["q", ""]);
 });

@@ -60,7 +60,7 @@ test("a job that ends its process each time is dead when its attempts are used u
   assert.equal(current.queries.job(id)!.queue, "q.dlq");
 });
 
-test("a snapshot and a job that is told again keep whose lease it is", () => {
+test("a snapshot and a job that is emitted again keep whose lease it is", () => {
   const { engine, facts } = open();
   for (let i = 0; i < 2; i++) engine.add("q", {}, 0);
   engine.want("q", "w", 1, 0, { inProcess: true });

@@ -36,6 +36,10 @@ export interface Counters {
   redriven: number;
   dropped: number;
   rejected: number;
+  /** Steps that are done, suspensions, and signals. */
+  steps: number;
+  suspended: number;
+  signals: number;
 }
 
 /** The letters in a dead letter queue that come from one other queue, in the order of death. */
@@ -64,6 +68,7 @@ export class QueueState {
   readonly leasedAt: number[] = [];
   waiting = 0;
   delayed = 0;
+  blocked = 0;
   leased = 0;
   kept = 0;
   keptHead = 0;
@@ -84,6 +89,9 @@ export class QueueState {
     redriven: 0,
     dropped: 0,
     rejected: 0,
+    steps: 0,
+    suspended: 0,
+    signals: 0,
   };
   /** How long jobs waited once they were due, and how long those that were acked or nacked ran. */
   readonly waits = new DurationHistogram();

@@ -1,6 +1,6 @@
 /** The rules of a policy, ready to be looked up. */
 interface Index {
-  /** What stands before the `*` of each rule that ends in one. */
+  /** The text before the `*` of each rule that ends in one. */
   readonly prefixes: ReadonlyMap<string, number>;
   /** The lengths that occur among them, longest first. */
   readonly lengths: readonly number[];

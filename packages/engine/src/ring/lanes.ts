@@ -157,7 +157,8 @@ export class Lanes {
   }
 
   /**
-   * Gives a level the position of its first lane, which starts anew; a turn begun counts as used.
+   * Gives a level the position of its first lane, whose own position is reset. A turn that has
+   * begun counts as used.
    */
   #inherit(level: number, lane: number): void {
     const { f } = this.nodes;
@@ -238,8 +239,8 @@ export class Lanes {
   }
 
   /**
-   * Forgets a few of those that nothing depends on any more: of this ring, and of the next rows of
-   * the table, which reaches rings where nobody comes or goes.
+   * Forgets a few nodes that nothing depends on any more: of this ring, and of the next rows of the
+   * table, which reaches rings that no member joins or leaves.
    */
   sweep(ring: number): void {
     for (let i = 0; i < SWEEP; i++) {

@@ -67,6 +67,10 @@ export const QUEUE = 18;
 export const AT_TIER = 19;
 /** LANE: the job weight last set by a job, 0 when the queue's policy rules. */
 export const OWN = 20;
+/** LANE: of its ordered jobs, the one that may go out, and the first and last that wait for it. */
+export const ORDER_FIRST = 21;
+export const ORDER_HEAD = 22;
+export const ORDER_TAIL = 23;
 
 // STRAND
 export const IN_LANE = 9;

@@ -1,4 +1,4 @@
-/** The fields of a ring. What they mean is told in ring.ts. */
+/** The fields of a ring. ring.ts explains them. */
 export const RING_INTS = 26;
 export const R = 0;
 export const OWNER = 2;

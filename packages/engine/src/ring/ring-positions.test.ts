@@ -19,7 +19,7 @@ test("owners come and go with their children, and are charged for them", () => {
   assert.ok(world.serve(2).includes("b"));
 });
 
-test("a node without a ring is charged to nobody and takes part in nothing", () => {
+test("charging a node without a ring has no effect, and the node takes part in nothing", () => {
   const world = new RingWorld();
   const node = world.member("a", 1, 0);
   world.rings.activate(node);
@@ -51,7 +51,7 @@ test("a change of weight keeps the round and rescales what is used of the turn, 
   assert.equal(world.rings.roundsAhead(b), world.rings.roundsAhead(a));
 });
 
-test("a position that was saved is taken again, wherever the member stands", () => {
+test("restores a saved position, wherever the member is", () => {
   const world = new RingWorld();
   const [a, b] = [world.active("a", 2), world.active("b", 2)];
   world.rings.restore(a, 3, 1);

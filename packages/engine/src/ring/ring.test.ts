@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RingWorld } from "../properties/ring-world.ts";
 
-test("a ring that nobody takes part in serves nobody", () => {
+test("a ring without active members serves none", () => {
   const world = new RingWorld();
   world.member("a");
   assert.equal(world.rings.peek(world.ring), 0);
@@ -52,7 +52,7 @@ test("several newcomers alternate with the current round", () => {
   assert.equal(world.serve(6), "xbyczd");
 });
 
-test("a newcomer that leaves before it is served holds nobody up", () => {
+test("a newcomer that leaves before it is served does not delay the others", () => {
   const world = new RingWorld();
   const nodes = [..."abc"].map((name) => world.active(name));
   world.rings.peek(world.ring);
@@ -97,7 +97,7 @@ test("a job that costs many turns keeps its member back for as many rounds", () 
   assert.ok(order.slice(12).includes("ab"), order);
 });
 
-test("members of far rounds come before those who reach the round later, and may leave", () => {
+test("members of far rounds come before members that reach the round later, and may leave", () => {
   const world = new RingWorld();
   const [a, b, c] = [..."abc"].map((name) => world.active(name));
   world.rings.charge(a!, 6);
@@ -147,7 +147,7 @@ test("the heap of far rounds of a dropped ring is used again", () => {
   assert.equal(world.rings.peek(ring), node);
 });
 
-test("when nobody is left the ring forgets who led", () => {
+test("when no member is left the ring forgets who led", () => {
   const world = new RingWorld();
   const a = world.active("a");
   world.active("b");
@@ -157,7 +157,7 @@ test("when nobody is left the ring forgets who led", () => {
   assert.equal(world.serve(4), "abab");
 });
 
-test("a ring without newcomers puts whoever joins at the tail of its round", () => {
+test("a ring without newcomers puts a member that joins at the tail of its round", () => {
   const world = new RingWorld(false);
   for (const name of "ab") world.active(name);
   assert.equal(world.serve(3), "aba");
@@ -165,7 +165,7 @@ test("a ring without newcomers puts whoever joins at the tail of its round", () 
   assert.equal(world.serve(5), "bnabn");
 });
 
-test("a member served while nobody stands in line leads by one turn at most", () => {
+test("a member served while the line is empty leads by one turn at most", () => {
   const world = new RingWorld(false);
   const a = world.member("a");
   for (let i = 0; i < 100; i++) world.rings.charge(a, 1);
@@ -188,7 +188,7 @@ test("leads of every size are remembered by a line that forms later", () => {
   assert.equal(world.rings.peek(world.ring), 0);
 });
 
-test("a member served outside the line while others stand in it is charged all the same", () => {
+test("charges a member that is served outside the line while others wait in it", () => {
   const world = new RingWorld(false);
   const a = world.member("a");
   world.active("b");

@@ -28,8 +28,8 @@ const NEAR = 4;
  * at the next opportunity, alternating one to one with the round; the rest of its turn waits at the
  * tail. The round ends when its list is empty and the newcomers present at that moment (up to
  * CLOSER) are served. It takes in about as many newcomers as it began with members (JOINS), so that
- * a flood of them cannot put off the next round for ever. A ring without newcomers first (lines of
- * gates) puts whoever joins at the tail of its round.
+ * a flood of them cannot delay the next round without limit. A ring without newcomers first (lines
+ * of gates) puts a member that joins at the tail of its round.
  *
  * Lists are linked through the nodes, every step is O(1). A heap of virtual times, the usual
  * choice, took 164 ns a step at a million lanes against 12 ns.
@@ -88,7 +88,7 @@ export class Rings {
     return this.rings.f[ring * RING_DOUBLES + R]!;
   }
 
-  /** Lets a node, and the owners above it that had nobody active, take part in their rings. */
+  /** Lets a node, and the owners above it without active members, take part in their rings. */
   activate(node: number): void {
     let at = node;
     while (at !== 0) {
@@ -105,7 +105,7 @@ export class Rings {
     }
   }
 
-  /** Takes a node, and the owners above it that have nobody active any more, out of their rings. */
+  /** Takes a node out of its ring, and the owners above it that have no active member left. */
   deactivate(node: number): void {
     let at = node;
     while (at !== 0) {
@@ -125,7 +125,7 @@ export class Rings {
     }
   }
 
-  /** With nobody left to compare with, positions mean nothing: R moves past them all. */
+  /** If no member is left to compare with, positions mean nothing: R moves past them all. */
   #forgetPositions(ring: number): void {
     const m = this.rings.i;
     const r = ring * RING_INTS;
@@ -323,8 +323,8 @@ export class Rings {
   }
 
   /**
-   * A member of a later round is served because it was, in a replay: the rounds before it are over,
-   * and whoever is left of them lags in the list of this one.
+   * A replay serves a member of a later round because it was served then. The rounds before it are
+   * over, and members that are left of them lag in the list of this one.
    */
   #leap(ring: number, round: number): void {
     const m = this.rings.i;
@@ -414,8 +414,8 @@ export class Rings {
   }
 
   /**
-   * A member that is served while nobody stands in line pulls the round up to one turn behind it:
-   * its lead is remembered when a line forms, and no more than that.
+   * A member that is served while the line is empty pulls the round up to one turn behind it. When
+   * a line forms, the ring remembers this lead and no more.
    */
   #pull(ring: number, node: number, round: number): void {
     const least = this.nodes.i[node * NODE_INTS + REM] === 0 ? round - 1 : round;

@@ -42,7 +42,7 @@ test("a row is found by its id until it is removed", () => {
   assert.equal(ids.size, 0);
 });
 
-test("ids beyond 32 bits, up to the largest safe integer, are told apart", () => {
+test("distinguishes ids beyond 32 bits, up to the largest safe integer", () => {
   const { ids, add } = setUp();
   const list = [2 ** 53 - 1];
   for (let bit = 0; bit < 53; bit++) list.push(2 ** bit);

@@ -45,8 +45,8 @@ export class IdIndex {
   }
 
   /**
-   * The same for an id that has just been counted up: nobody has it. Looking for it all the same
-   * would fetch a row of another job into the cache, 100 ns of an add among millions.
+   * The same for an id that was just allocated, so that no row has it. Looking for it would still
+   * fetch a row of another job into the cache, 100 ns of an add among millions.
    */
   insertNew(row: number): void {
     const buckets = this.#buckets;

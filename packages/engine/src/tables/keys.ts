@@ -50,6 +50,11 @@ export class KeyTable {
     this.#factor = finish((seed / 2 ** 32) ^ 0x5bd1e995) | 1;
   }
 
+  /** Many keys are to come. */
+  reserve(): void {
+    this.#entries.reserve();
+  }
+
   get size(): number {
     return this.#buckets.size;
   }

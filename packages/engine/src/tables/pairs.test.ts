@@ -48,7 +48,7 @@ test("a row is found by both fields in their order, until it is removed", () => 
   assert.equal(pairs.size, 1);
 });
 
-test("zero, negative and extreme fields are told apart", () => {
+test("distinguishes zero, negative and extreme fields", () => {
   const { pairs, add } = setUp();
   const values = [0, 1, -1, 2 ** 31 - 1, -(2 ** 31)];
   const list = values.flatMap((a) => values.map((b): [number, number] => [a, b]));

@@ -2,14 +2,13 @@
  * Rows of a fixed number of 32-bit fields in one buffer.
  *
  * A row is a number; row 0 is never handed out, so 0 means "none" in every link field. Fields are
- * read as `t.i[row * INTS + FIELD]`, 64-bit fields through `t.f` at half the index. Whoever keeps
- * `t.i`
- * in a variable must not allocate meanwhile: growing replaces it.
+ * read as `t.i[row * INTS + FIELD]`, 64-bit fields through `t.f` at half the index. Code that keeps
+ * `t.i` in a variable must not allocate meanwhile: growing replaces it.
  *
  * Growing copies, so it must end before copies take long: a table of 16,384 rows takes a
  * millisecond to copy and goes from there straight to a reserve of 16 million rows, of which the
- * system only backs the pages that are touched. Reserving it may start a garbage collection, so
- * whoever expects many rows asks for the reserve at once. Chunks that never move were tried
+ * system only backs the pages that are touched. Reserving it may start a garbage collection, so a
+ * caller that expects many rows asks for the reserve at once. Chunks that never move were tried
  * instead: every access paid for a second look-up, and a job took twice as long.
  */
 
@@ -38,7 +37,7 @@ export class Table {
     this.i = new Int32Array(0);
     this.f = new Float64Array(0);
     this.#resize(ROWS_FIRST);
-    if (isReserved) this.#reserve();
+    if (isReserved) this.reserve();
   }
 
   /** A row with all fields zero. */
@@ -78,10 +77,12 @@ export class Table {
   #grow(): void {
     if (this.#rows < ROWS_COPIED) return this.#resize(this.#rows * GROWTH);
     if (this.#rows >= ROWS_RESERVED) return this.#resize(this.#rows * 2);
-    this.#reserve();
+    this.reserve();
   }
 
-  #reserve(): void {
+  /** Many rows are to come. */
+  reserve(): void {
+    if (this.#rows >= ROWS_RESERVED) return;
     try {
       this.#resize(ROWS_RESERVED);
     } catch (error) {

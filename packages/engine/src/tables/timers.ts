@@ -216,7 +216,7 @@ export class Timers {
   }
 }
 
-/** Comparisons with NaN are all false and would undo the order; Infinity stands for "none". */
+/** Comparisons with NaN are all false and would undo the order; Infinity means "none". */
 function mustBeFinite(key: number): void {
   if (!Number.isFinite(key)) throw new Error(`a timer cannot be at ${key}`);
 }

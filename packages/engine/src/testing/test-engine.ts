@@ -21,7 +21,13 @@ const PLAIN: Omit<QueueConfig, "dlq"> = {
   fairness: true,
   weights: {},
   weight: 1,
-  capacity: { jobs: 1_000_000, bytes: 2 ** 30, delayed: 1_000_000, running: 1_000_000 },
+  capacity: {
+    jobs: 1_000_000,
+    bytes: 2 ** 30,
+    delayed: 1_000_000,
+    blocked: 1_000_000,
+    running: 1_000_000,
+  },
   onFull: "reject",
   addTimeoutMs: 5000,
   fullRetryMs: 10_000,
@@ -114,8 +120,24 @@ export class TestEngine extends Engine {
     for (let id = 1; id <= last; id++) {
       const job = this.queries.record(id);
       if (job !== undefined) yield { at, fact: "moved", job };
+      yield* this.parts(id, at);
     }
     yield* rest;
+  }
+
+  /** The results and signals of a job, as a broker tells them again. */
+  *parts(id: number, at: number): Generator<Fact> {
+    if (this.queries.job(id) === undefined) return;
+    const { signals } = this.queries.stepsOf(id);
+    for (const step of this.queries.record(id)?.extra?.steps?.steps ?? []) {
+      const { name, occurrence, kind, sizeBytes } = step;
+      const fact = { at, fact: "step" as const, id, name, occurrence, kind, sizeBytes };
+      const body = this.steps.body(fact);
+      if (body !== undefined) yield { ...fact, body };
+    }
+    for (const { name, index, sizeBytes, body } of signals) {
+      if (body !== undefined) yield { at, fact: "signalled", id, name, index, sizeBytes, body };
+    }
   }
 }
 

@@ -33,7 +33,7 @@ test("a job that says nothing waits in the last tier and costs 1", () => {
   assert.equal(facts.length, 1);
 });
 
-test("a job carries what it was told", () => {
+test("a job carries the options of its add", () => {
   const { engine } = open({ tiers: ["urgent", "normal"] });
   const { id, tier } = engine.add(
     "q",
@@ -199,7 +199,7 @@ test("an error that is no refusal is not taken for one", () => {
   assert.throws(() => engine.addAll("q", [spec], 0), TypeError);
 });
 
-test("facts are told in the order of the calls, with the time of the call", () => {
+test("emits facts in the order of the calls, with the time of the call", () => {
   const { engine, facts } = open();
   engine.add("q", { body: 1, delayMs: 5 }, 10);
   engine.add("q", { body: 2, dedupe: { key: "k", mode: "debounce" }, delayMs: 7 }, 3);

@@ -1,18 +1,22 @@
 import type { Core } from "../core.ts";
 import { invalid, Refusal } from "../errors.ts";
 import { recordOf } from "../facts/record.ts";
+import { checkDependencies, waits } from "../flows/blocked.ts";
 import type { GateLine, GateSet } from "../gates/gate-line.ts";
 import { waitTooLong } from "../gates/max-waits.ts";
 import type { HeldKey } from "../jobs/dedupe.ts";
 import * as jobFields from "../jobs/job-fields.ts";
 import { delay, leaveStrand, undelay } from "../jobs/moves.ts";
-import { admit, roomFor, roomToReplace, tierOf } from "../queues/capacity.ts";
+import { isHeld } from "../jobs/ordered.ts";
+import { admit, roomFor, roomToBlock, roomToReplace, tierOf } from "../queues/capacity.ts";
 import type { QueueState } from "../queues/queue-state.ts";
+import { hasStarted } from "../steps/notebook.ts";
 import type { AddResult, Backoff, JobSpec, RetryPolicy } from "../types.ts";
 import { begin } from "./begin.ts";
 import { endPurged, isPurged } from "./end.ts";
 
-const { DELAYED_JOB, ID, LEASED_JOB, SIZE, WAITING_JOB } = jobFields;
+const { BLOCKED_JOB, ENDED_JOB, DELAYED_JOB, ID, LEASED_JOB, SEQ, SIZE, TIME, WAITING_JOB } =
+  jobFields;
 
 /** Steps of one gate, and of one more level of a path: made on first use, looked up after that. */
 const STEPS_PER_PART = 2;
@@ -32,14 +36,18 @@ export function add(core: Core, queue: QueueState, spec: JobSpec, now: number): 
     const known = knownBy(core, queue, spec.dedupe.key, spec, wanted, now);
     if (known !== undefined) return known;
   }
+  if (spec.dependencies !== undefined) checkDependencies(core, spec.dependencies);
   const set = core.gates.setOf(spec.gates, now);
   if (set.id !== 0) checkCost(set, spec.cost ?? 1);
   const dueAt = core.dueAt(spec, now);
-  // A delayed job is judged when it is due, by its gates as they are then.
-  if (spec.maxWaitMs !== undefined && dueAt <= now) {
+  const isBlocked = spec.flow !== undefined || waits(core, spec.dependencies);
+  // A delayed or blocked job is judged when it is due, by its gates as they are then.
+  if (spec.maxWaitMs !== undefined && dueAt <= now && !isBlocked) {
     checkWait(set, spec, spec.maxWaitMs, wanted, now);
   }
-  const tier = roomFor(core, queue, spec, wanted, dueAt > now);
+  const tier = isBlocked
+    ? roomToBlock(queue, wanted)
+    : roomFor(core, queue, spec, wanted, dueAt > now);
   if (tier === -1) return dropped(queue, wanted);
   admit(queue, now);
   return { id: begin(core, queue, spec, tier, dueAt, now), tier };
@@ -87,7 +95,7 @@ function dropPurged(core: Core, held: HeldKey | undefined, now: number): void {
 }
 
 /** Refuses a cost that can never pass. */
-function checkCost(set: GateSet, cost: number): void {
+export function checkCost(set: GateSet, cost: number): void {
   const { gates } = set;
   for (let i = 0; i < gates.length; i++) {
     if (cost > gates[i]!.costMax()) throw tooDear(gates[i]!, cost);
@@ -131,15 +139,22 @@ function answerHeld(
 ): AddResult | undefined {
   const row = core.ids.find(held.id);
   const state = row === 0 ? 0 : core.jobs.state(row);
-  const isWaiting = state === WAITING_JOB || state === DELAYED_JOB;
+  // One whose steps have begun is as good as leased: they are those of the payload that it has.
+  const isStarted = row !== 0 && hasStarted(core, row);
+  const isLive =
+    state === WAITING_JOB || state === DELAYED_JOB || state === BLOCKED_JOB || isHeld(core, row);
+  const isWaiting = isLive && !isStarted;
+  const isRunning = state === LEASED_JOB || (isLive && isStarted);
   const tier = row === 0 ? 0 : core.tierOf(row);
   const mode = spec.dedupe!.mode;
   if (mode === "debounce" || mode === "replace" || mode === "keepLast") {
     const extra = row === 0 ? undefined : core.jobs.extra(row);
-    if (mode === "keepLast" && (state === LEASED_JOB || extra?.followUp !== undefined)) {
+    if (mode === "keepLast" && (isRunning || extra?.followUp !== undefined)) {
       // Kept as it is now: tiers may be renamed, and the caller may change its object.
-      // It belongs to no group: that may have ended long before the follow-up runs.
-      const followUp = { ...spec, priority: wanted, group: undefined };
+      // It belongs to no group and no tick: those may have ended long before the follow-up runs.
+      // Nor does it wait for other jobs: they may be forgotten by then.
+      const left = { group: undefined, schedule: undefined, dependencies: undefined };
+      const followUp = { ...spec, priority: wanted, ...left };
       core.jobs.needExtra(row).followUp = followUp;
       core.tell({ at: now, fact: "follow-up", id: held.id, spec: followUp });
     } else if (!isWaiting) return undefined;
@@ -158,11 +173,11 @@ function replace(core: Core, row: number, spec: JobSpec, now: number): void {
   core.tell(
     until === undefined ? { ...fact, body: spec.body } : { ...fact, body: spec.body, until },
   );
-  // A body stands with the record of its job: a new one brings the record with it.
+  // A body is kept with the record of its job, so a new body needs the record again.
   core.tell({ at: now, fact: "moved", job: recordOf(core, row) });
 }
 
-/** A waiting or delayed job gets another payload and, debounced, its delay anew. */
+/** Replaces the payload of a waiting or delayed job. A debounce also restarts its delay. */
 export function applyReplace(
   core: Core,
   row: number,
@@ -173,11 +188,23 @@ export function applyReplace(
 ): void {
   const { jobs } = core;
   const isWaiting = jobs.state(row) === WAITING_JOB;
-  if (isWaiting) core.queueOf(row).bytes += sizeBytes - jobs.int(row, SIZE);
+  if (isWaiting || isHeld(core, row)) core.queueOf(row).bytes += sizeBytes - jobs.int(row, SIZE);
+  const isKept = jobs.state(row) === ENDED_JOB && !jobs.isNeeded(row);
+  if (isKept) core.keptJobs.payloadBytes += sizeBytes - jobs.int(row, SIZE);
   core.bodyGone(row);
   jobs.setInt(row, SIZE, sizeBytes);
   jobs.bodies.set(row, body);
   if (until === undefined) return;
+  if (isHeld(core, row)) {
+    core.lastSeq++;
+    jobs.setNum(row, TIME, until);
+    return;
+  }
+  // Its delay begins when it waits for no other job any more.
+  if (jobs.state(row) === BLOCKED_JOB) {
+    jobs.setNum(row, TIME, until - now);
+    return jobs.setNum(row, SEQ, ++core.lastSeq);
+  }
   if (isWaiting) leaveStrand(core, row, now);
   else undelay(core, row);
   delay(core, row, until);
@@ -188,8 +215,17 @@ export function applyReplace(
  * at most `ADD_STEPS_MAX` steps together ends within 5 ms. What is not a job counts as a plain one:
  * it is refused.
  */
-export function addSteps(job: { gates?: unknown; fairnessKey?: unknown } | undefined): number {
-  const gates = Array.isArray(job?.gates) ? job.gates.length : 0;
+export function addSteps(
+  job:
+    | { gates?: unknown; fairnessKey?: unknown; after?: unknown; dependencies?: unknown }
+    | undefined,
+): number {
+  const gates = lengthOf(job?.gates);
   const levels = Array.isArray(job?.fairnessKey) ? job.fairnessKey.length : 1;
-  return 1 + STEPS_PER_PART * (gates + Math.max(0, levels - 1));
+  const after = lengthOf(job?.after) + lengthOf(job?.dependencies);
+  return 1 + STEPS_PER_PART * (gates + Math.max(0, levels - 1)) + Math.ceil(after / 8);
+}
+
+function lengthOf(list: unknown): number {
+  return Array.isArray(list) ? list.length : 0;
 }

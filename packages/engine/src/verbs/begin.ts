@@ -1,14 +1,16 @@
 import type { Core } from "../core.ts";
 import { recordOf } from "../facts/record.ts";
+import { block, linkNew, linkToFlow } from "../flows/blocked.ts";
 import { MaxWaits } from "../gates/max-waits.ts";
 import * as jobFields from "../jobs/job-fields.ts";
 import { delay, enterStrand } from "../jobs/moves.ts";
+import { enterOrder } from "../jobs/ordered.ts";
 import { noteWall } from "../jobs/wall.ts";
 import type { QueueState } from "../queues/queue-state.ts";
 import * as nodeFields from "../ring/node-fields.ts";
 import type { JobSpec } from "../types.ts";
 
-const { ADDED, ATTEMPTS, COST, ID, IN_STRAND, JOB_INTS, META, SIZE } = jobFields;
+const { ADDED, ATTEMPTS, COST, FAILED_EDGE, ID, IN_STRAND, JOB_INTS, META, SIZE } = jobFields;
 const { GATES } = nodeFields;
 
 /** Makes the job and lets it wait; answers its id. */
@@ -22,15 +24,25 @@ export function begin(
 ): number {
   const row = create(core, queue, spec, tier, now);
   queue.counters.added++;
-  if (dueAt > now) {
-    if (spec.runAt !== undefined) {
-      core.jobs.needExtra(row).runAt = spec.runAt;
-      noteWall(core, spec.runAt);
-    }
-    delay(core, row, dueAt);
-  } else start(core, row, now);
+  const open = spec.dependencies === undefined ? 0 : linkNew(core, row, spec.dependencies);
+  const isBlocked = spec.flow !== undefined || open > 0 || core.jobs.int(row, FAILED_EDGE) !== 0;
+  if ((dueAt > now || isBlocked) && spec.runAt !== undefined) {
+    core.jobs.needExtra(row).runAt = spec.runAt;
+    noteWall(core, spec.runAt);
+  }
+  if (isBlocked) beginBlocked(core, row, spec, open);
+  else if (!enterOrder(core, row, dueAt)) {
+    if (dueAt > now) delay(core, row, dueAt);
+    else start(core, row, now);
+  }
   if (core.tells) core.tell({ at: now, fact: "job", job: recordOf(core, row) });
   return core.jobs.num(row, ID);
+}
+
+/** The job waits for others, and is due when they have ended and its own delay is over. */
+function beginBlocked(core: Core, row: number, spec: JobSpec, open: number): void {
+  if (spec.flow !== undefined) linkToFlow(core, row, spec.flow);
+  block(core, row, spec.flow === undefined ? open : open + 1, spec.delayMs ?? 0);
 }
 
 /**
@@ -59,6 +71,7 @@ function create(core: Core, queue: QueueState, spec: JobSpec, tier: number, now:
   ints[at + SIZE] = spec.sizeBytes ?? 0;
   if (spec.body !== undefined) jobs.bodies.set(row, spec.body);
   if (spec.policyGates === true) jobs.setPolicyGates(row);
+  if ((spec.ordered ?? queue.config.ordered) === true) jobs.setOrdered(row);
   core.ids.insertNew(row);
   if (hasExtra(spec) || queue.config.ttlMs !== undefined) setExtra(core, queue, row, spec, now);
   return row;
@@ -89,6 +102,7 @@ function hasExtra(spec: JobSpec): boolean {
     spec.maxWaitMs !== undefined ||
     spec.dedupe !== undefined ||
     spec.group !== undefined ||
+    spec.schedule !== undefined ||
     spec.leaseMs !== undefined ||
     spec.backoff !== undefined
   );
@@ -107,6 +121,10 @@ function setExtra(core: Core, queue: QueueState, row: number, spec: JobSpec, now
   extra.maxWaitMs = spec.maxWaitMs ?? Number.POSITIVE_INFINITY;
   extra.leaseMs = spec.leaseMs ?? 0;
   extra.backoff = spec.backoff;
+  if (spec.schedule !== undefined) {
+    extra.schedule = { ...spec.schedule };
+    core.schedules.runBegan(spec.schedule, true);
+  }
   if (spec.group !== undefined) extra.group = core.groups.join(spec.group, id);
   if (spec.dedupe === undefined) return;
   const { key, mode, windowMs } = spec.dedupe;

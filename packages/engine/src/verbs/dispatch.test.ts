@@ -7,7 +7,7 @@ function workersOf(leases: Lease[]): string {
   return leases.map((lease) => lease.worker).join("");
 }
 
-test("a lease tells everything a worker needs, and is told as a fact", () => {
+test("a lease contains everything a worker needs, and is emitted as a fact", () => {
   const { engine, facts } = openTelling({ leaseMs: 500 });
   engine.add("q", { body: "b", priority: 2 }, 10);
   engine.want("q", "w", 1, 10);
@@ -43,7 +43,7 @@ test("nothing goes out without a free worker, and no more than it asked for", ()
   assert.deepEqual(engine.dispatch(0), []);
 });
 
-test("one call gives out at most as many as it was told, the rest at once with the next", () => {
+test("one call dispatches at most the given number of jobs, and the next call the rest", () => {
   const engine = openEngine();
   fill(engine, 5);
   engine.want("q", "w", 9, 0);
@@ -83,7 +83,7 @@ test("strict tiers: the more urgent go first, whenever they come", () => {
   assert.deepEqual(each(engine.dispatch(0), "body"), [1, 2, 2]);
 });
 
-test("weighted tiers share, and nobody starves", () => {
+test("weighted tiers share, and no tier starves", () => {
   const engine = openEngine({ tiers: 2, tierOrder: [3, 1] });
   fill(engine, 40, { priority: 0, body: 0 });
   fill(engine, 40, { priority: 1, body: 1 });
@@ -162,7 +162,7 @@ test("a strand that finds its gate shut is passed over, and its lane's next one 
   assert.equal(engine.dispatch(1000)[0]?.body, "gated", "at the very millisecond it opens");
 });
 
-test("a call that meets many shut lanes stops in time and goes on with the next call", () => {
+test("a call that meets many shut lanes stops in time, and the next call continues", () => {
   const engine = openEngine();
   engine.setGate("g", { concurrency: 20_000 }, 0);
   for (let i = 0; i < 10_000; i++) engine.add("q", { fairnessKey: `k${i}`, gates: ["g"] }, 0);
@@ -196,4 +196,14 @@ test("a worker's place is used again when it has left and holds nothing", () => 
   engine.add("q", {}, 0);
   engine.want("q", "last", 1, 0);
   assert.equal(workersOf(engine.dispatch(0)), "last");
+});
+
+test("of many jobs whose deadline passes at once none goes out", () => {
+  const engine = openEngine();
+  engine.want("q", "w", 9, 0);
+  engine.pause("q", 0);
+  fill(engine, 5000, { ttlMs: 10 });
+  engine.resume("q", 9);
+  assert.deepEqual(engine.takeAll(10), []);
+  assert.equal(engine.queries.queueStats("q").expired, 5000);
 });

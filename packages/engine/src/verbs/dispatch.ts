@@ -53,7 +53,7 @@ function hasReady(core: Core, queue: QueueState): boolean {
 /** The most urgent tier with a ready lane, or the one whose turn it is; 0: none. */
 function nextTier(core: Core, queue: QueueState): number {
   if (queue.tierRing !== 0) return core.rings.peek(queue.tierRing);
-  // No tier before `firstReady` has a ready lane: whoever makes one ready sets it back.
+  // No tier before `firstReady` has a ready lane: code that makes one ready sets it back.
   while (queue.firstReady < queue.tierRings.length) {
     if (core.rings.sizeOf(queue.tierRings[queue.firstReady]!) > 0) {
       return queue.tiers[queue.firstReady]!;
@@ -82,7 +82,7 @@ function serve(core: Core, queue: QueueState, tier: number, now: number): Lease 
   rings.nodes.f[lane * (NODE_INTS / 2) + RECEIVED]! += cost;
   unlink(core, row);
   lines.dispatched(strand, now);
-  const lease = grant(core, queue, row, now, queue.free[0]!);
+  const lease = grant(core, queue, row, now);
   if (!lines.isSettled) lines.settle(now);
   return lease;
 }
@@ -100,15 +100,9 @@ function endOver(core: Core, queue: QueueState, row: number, now: number): boole
   return true;
 }
 
-function grant(
-  core: Core,
-  queue: QueueState,
-  row: number,
-  now: number,
-  worker: WorkerState,
-): Lease {
+function grant(core: Core, queue: QueueState, row: number, now: number): Lease {
   const { jobs } = core;
-  useSlot(queue, worker);
+  const worker = useSlot(queue);
   const until = now + (worker.leaseMs || jobs.extra(row)?.leaseMs || queue.config.leaseMs);
   const lease = jobs.int(row, LEASE) + 1;
   queue.waits.count(now - jobs.num(row, TIME));
@@ -163,10 +157,12 @@ export function countRun(core: Core, row: number, now: number): void {
   core.queueOf(row).runs.count(now - jobs.num(row, ADDED) - jobs.int(row, DISPATCHED));
 }
 
-/** What a worker is told of a job beside its lease. */
+/** What a worker gets with its lease on a job. */
 export interface Held {
   attempts: number;
   deliveries: number;
+  /** It has recorded steps, or was suspended for one. */
+  hasSteps: boolean;
   fairnessKey: FairnessKey;
   addedAt: number;
   expiresAt: number;
@@ -178,6 +174,7 @@ export function heldOf(core: Core, row: number, lease: number): Held | undefined
   return {
     attempts: jobs.int(row, ATTEMPTS) >>> 16,
     deliveries: jobs.deliveries(row),
+    hasSteps: jobs.extra(row)?.steps !== undefined,
     fairnessKey: core.lanes.keyOf(core.laneOf(row)),
     addedAt: jobs.num(row, ADDED),
     expiresAt: jobs.num(row, TIME),
@@ -185,13 +182,13 @@ export function heldOf(core: Core, row: number, lease: number): Held | undefined
 }
 
 /** Workers with free slots take turns: the one that was served goes to the end. */
-function useSlot(queue: QueueState, worker: WorkerState): void {
+function useSlot({ free }: QueueState): WorkerState {
+  const worker = free[0]!;
   worker.slots--;
-  const { free } = queue;
-  if (worker.slots > 0 && free.length === 1) return;
-  if (free[0] === worker) free.shift();
-  else free.splice(free.indexOf(worker), 1);
+  if (worker.slots > 0 && free.length === 1) return worker;
+  free.shift();
   if (worker.slots > 0) free.push(worker);
+  return worker;
 }
 
 /** Sets how many jobs a worker would take now. */

@@ -2,32 +2,43 @@ import type { Core } from "../core.ts";
 import { Refusal } from "../errors.ts";
 import type { Fact } from "../facts/facts.ts";
 import { gateKeys } from "../facts/record.ts";
+import { unblock } from "../flows/blocked.ts";
+import { endNode } from "../flows/settle.ts";
 import type { GateLine } from "../gates/gate-line.ts";
 import { waitTooLong } from "../gates/max-waits.ts";
 import * as jobFields from "../jobs/job-fields.ts";
 import type { Extra } from "../jobs/job-table.ts";
-import { forget, keep, leaveStrand, undelay, unhold, unkeep } from "../jobs/moves.ts";
+import { forget, keep, leaveStep, leaveStrand, undelay, unhold, unkeep } from "../jobs/moves.ts";
+import { isHeld, leaveHeld } from "../jobs/ordered.ts";
 import { deadlineOf } from "../jobs/wall.ts";
 import { feedLadder } from "../lending/news.ts";
+import { failureOf } from "../queries/fold-error.ts";
 import { refuseRevival } from "../queues/capacity.ts";
 import { leaveDead } from "../queues/dead-letters.ts";
 import type { QueueState } from "../queues/queue-state.ts";
 import * as nodeFields from "../ring/node-fields.ts";
+import { forgetResult, forgetResults } from "../steps/notebook.ts";
+import { isSuspended, resume } from "../steps/resume.ts";
 import type { Ending } from "../types.ts";
 import { addFollowUp, start } from "./begin.ts";
+import { leaveOrder, startInOrder } from "./order.ts";
 
 type EndedFact = Extract<Fact, { fact: "ended" }>;
 
 const { GATES } = nodeFields;
-const { ATTEMPTS, COST, DELAYED_JOB, ENDED_JOB, ID, IN_STRAND, LEASED_JOB, SEQ, WAITING_JOB } =
-  jobFields;
+const { ATTEMPTS, BLOCKED_JOB, COST, DELAYED_JOB, ENDED_JOB, ID, IN_STRAND } = jobFields;
+const { LEASED_JOB, SEQ, TIME, WAITING_JOB } = jobFields;
 
 export interface EndDetails {
   error?: string | undefined;
   stack?: string | undefined;
   result?: unknown;
+  /** The result is kept as a body, and in the fact only for those who wait for the end. */
+  isAside?: boolean;
   blame?: readonly string[];
   waited?: { gate: string; waitMs: number; maxWaitMs: number };
+  /** In a replay: other jobs need it, which may not be known yet. */
+  isNeeded?: boolean;
   /** Another fact ("queue-deleted") says it for all of its jobs at once. */
   isSilent?: boolean;
 }
@@ -48,16 +59,27 @@ export function endJob(
 ): void {
   const queue = core.queueOf(row);
   const id = core.jobs.num(row, ID);
+  const node = core.jobs.node(row);
+  const isNeeded = node !== 0 || details.isNeeded === true;
   count(queue, ending);
-  if (core.tells && details.isSilent !== true)
-    core.tell(factOf(id, queue.name, ending, details, now));
+  if (core.tells && details.isSilent !== true) {
+    const fact = factOf(id, queue.name, ending, details, now);
+    if (isNeeded) fact.needed = true;
+    core.tell(fact);
+  }
   const had = core.jobs.extra(row);
   const followUp = had?.followUp;
   if (had?.origin !== undefined) leaveDead(core, queue, row);
-  if (had !== undefined) releaseNames(core, row, ending);
+  if (had !== undefined) releaseNames(core, row, ending, details.error);
   if (details !== NOTHING) keepDetails(core, row, details);
   core.jobs.setEnding(row, ending);
-  retain(core, row, queue, now);
+  leaveOrder(core, row, now);
+  if (had?.steps !== undefined) {
+    leaveStep(core, row, had.steps, now);
+    forgetResults(core, had.steps);
+  }
+  if (isNeeded) endInFlow(core, row, node, ending, now);
+  else retain(core, row, queue, now);
   if (followUp !== undefined && !core.isReplaying && !queue.deleted)
     addFollowUp(core, queue, followUp, now);
 }
@@ -67,7 +89,7 @@ function keepDetails(core: Core, row: number, details: EndDetails): void {
   if (error === undefined && result === undefined && waited === undefined) return;
   const extra = core.jobs.needExtra(row);
   keepError(extra, error, stack);
-  extra.result = result;
+  if (details.isAside !== true) extra.result = result;
   extra.waited = waited;
 }
 
@@ -78,7 +100,10 @@ export function keepError(
   stack: string | undefined,
 ): void {
   if (error === undefined && stack === undefined) return;
-  extra.error = error ?? extra.error;
+  if (error !== undefined) {
+    extra.error = error;
+    extra.failure = failureOf(error);
+  }
   extra.stack = stack;
 }
 
@@ -93,7 +118,10 @@ function factOf(
   const fact: EndedFact = { at, fact: "ended", id, queue, ending, blame: blame ?? NOBODY };
   if (error !== undefined) fact.error = error;
   if (stack !== undefined) fact.stack = stack;
-  if (result !== undefined) fact.result = result;
+  if (result !== undefined) {
+    if (details.isAside === true) fact.aside = result;
+    else fact.result = result;
+  }
   if (waited !== undefined) fact.waited = waited;
   return fact;
 }
@@ -109,10 +137,18 @@ function count(queue: QueueState, ending: Ending): void {
   else counters.failed++;
 }
 
-/** Frees the dedupe key and tells the group; the job has an extra. */
-export function releaseNames(core: Core, row: number, ending: Ending): void {
+/** Frees the dedupe key, tells the schedule and the group; the job has an extra. */
+export function releaseNames(
+  core: Core,
+  row: number,
+  ending: Ending,
+  error: string | undefined,
+): void {
   const extra = core.jobs.extra(row)!;
   const id = core.jobs.num(row, ID);
+  if (extra.schedule !== undefined) {
+    core.schedules.runEnded(extra.schedule, id, ending, error ?? extra.error);
+  }
   if (extra.dedupe !== 0) core.dedupes.jobEnded(extra.dedupe, id, ending);
   extra.dedupe = 0;
   extra.followUp = undefined;
@@ -122,13 +158,32 @@ export function releaseNames(core: Core, row: number, ending: Ending): void {
   if (group !== undefined) core.tell({ at: core.now, fact: "group-ended", name: group.name });
 }
 
+/** Other jobs wait for it, or it waited for others: it is held until the last of them has ended. */
+function endInFlow(core: Core, row: number, node: number, ending: Ending, now: number): void {
+  const { jobs } = core;
+  const isDeleted = core.queueOf(row).deleted;
+  jobs.setState(row, ENDED_JOB);
+  jobs.setNeeded(row, !isDeleted);
+  if (node === 0) core.flows.bare.push(row);
+  else endNode(core, node, ending);
+  if (isDeleted) return forget(core, row);
+  jobs.setNum(row, TIME, now);
+  jobs.setNum(row, SEQ, ++core.lastSeq);
+}
+
 function retain(core: Core, row: number, queue: QueueState, now: number): void {
   const { jobs, ms } = queue.config.results;
   if (queue.deleted) return forget(core, row);
   const seq = ++core.lastSeq;
   if (jobs === 0 || ms === 0) return forget(core, row);
   keep(core, row, queue, now, seq);
-  if (queue.kept > jobs) forgetKept(core, queue.keptHead, queue);
+  trimKept(core, queue);
+}
+
+/** A job was kept: those that have no room any more are forgotten. */
+export function trimKept(core: Core, queue: QueueState): void {
+  if (queue.kept > queue.config.results.jobs) forgetKept(core, queue.keptHead, queue);
+  core.keptJobs.trim(core, (row) => forgetKept(core, row, core.queueOf(row)));
 }
 
 export function forgetKept(core: Core, row: number, queue: QueueState): void {
@@ -152,6 +207,8 @@ export function takeOff(core: Core, row: number, now: number): boolean {
   if (state === WAITING_JOB) leaveStrand(core, row, now);
   else if (state === DELAYED_JOB) undelay(core, row);
   else if (state === LEASED_JOB) unhold(core, row, now);
+  else if (isHeld(core, row)) leaveHeld(core, row);
+  else if (state === BLOCKED_JOB) unblock(core, row);
   else return false;
   return true;
 }
@@ -161,7 +218,8 @@ export function isPurged(core: Core, row: number): boolean {
   const upTo = core.queueOf(row).purgeUpTo;
   if (upTo === 0 || core.jobs.num(row, SEQ) > upTo) return false;
   const state = core.jobs.state(row);
-  return state === WAITING_JOB || state === DELAYED_JOB;
+  if (state === WAITING_JOB || state === DELAYED_JOB) return true;
+  return state === BLOCKED_JOB || isHeld(core, row);
 }
 
 /** Ends a job that a purge found waiting or delayed: cancelled, unless its deadline had passed. */
@@ -179,6 +237,12 @@ export function cancel(core: Core, row: number, now: number): boolean {
   return true;
 }
 
+/** Takes an ended job out of the list of those that are kept, unless it is held for others. */
+export function leaveEnded(core: Core, row: number, queue: QueueState): void {
+  if (core.jobs.isNeeded(row)) core.jobs.setNeeded(row, false);
+  else unkeep(core, row, queue);
+}
+
 /** Runs an ended job that is still kept again, or a delayed one at once. */
 export function revive(core: Core, row: number, now: number): void {
   const state = core.jobs.state(row);
@@ -193,7 +257,9 @@ export function revive(core: Core, row: number, now: number): void {
 /** A job that cannot be retried: it waits or runs already. */
 export function isBusy(core: Core, row: number): Refusal {
   const id = core.jobs.num(row, ID);
-  const state = core.jobs.state(row) === LEASED_JOB ? "running" : "waiting";
+  const now = core.jobs.state(row);
+  const state =
+    now === LEASED_JOB ? "running" : now === BLOCKED_JOB ? "waiting for other jobs" : "waiting";
   return new Refusal("CONFLICT", `job ${id} is ${state}`, { field: "id", value: id });
 }
 
@@ -201,22 +267,32 @@ export function isBusy(core: Core, row: number): Refusal {
 export function refuseForgotten(core: Core, row: number): void {
   const queue = core.queueOf(row);
   if (core.jobs.state(row) !== ENDED_JOB || queue.kept <= queue.config.results.jobs) return;
+  if (core.jobs.isNeeded(row)) return;
   const id = core.jobs.num(row, ID);
   const message = `queue ${queue.name} is forgetting old jobs: try job ${id} again`;
   throw new Refusal("CONFLICT", message, { field: "id", value: id, retryAfterMs: 1 });
 }
 
 export function applyRevive(core: Core, row: number, now: number): void {
-  if (core.jobs.state(row) === DELAYED_JOB) undelay(core, row);
-  else {
-    unkeep(core, row, core.queueOf(row));
+  if (core.jobs.state(row) === DELAYED_JOB) {
+    undelay(core, row);
+    if (isSuspended(core, row)) resume(core, row, now);
+    else start(core, row, now);
+  } else {
+    leaveEnded(core, row, core.queueOf(row));
     core.jobs.setEnding(row, undefined);
     const extra = core.jobs.extra(row);
-    if (extra !== undefined) extra.deadline = extra.wallDeadline = Number.POSITIVE_INFINITY;
+    if (extra !== undefined) {
+      extra.deadline = extra.wallDeadline = Number.POSITIVE_INFINITY;
+      // It starts over: the results are gone.
+      if (extra.steps !== undefined) forgetResult(core, extra.steps);
+      extra.steps = undefined;
+    }
     core.jobs.setInt(row, ATTEMPTS, core.jobs.int(row, ATTEMPTS) & ~0xffff);
     core.jobs.resetDeliveries(row);
+    core.jobs.nextGeneration(row);
+    startInOrder(core, row, now);
   }
-  start(core, row, now);
 }
 
 /** Ends a waiting job whose gate opens too late for it, judged by the job as it is now. */

@@ -153,7 +153,7 @@ test("redrive puts dead jobs back with attempt 0 and everything they had", () =>
   assert.equal(engine.queries.job(1)?.waited?.gate, "a", "its patience came back too");
 });
 
-test("redrive moves as many as it is told, oldest first", () => {
+test("redrive moves as many as the call asks for, oldest first", () => {
   const { engine } = open({ retry: { attempts: 1 } });
   for (let i = 0; i < 5; i++) failed(engine);
   assert.equal(engine.redrive("q.dlq", { count: 2 }, 0), 2);

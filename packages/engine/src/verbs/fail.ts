@@ -1,6 +1,7 @@
 import type { Core } from "../core.ts";
 import { Refusal } from "../errors.ts";
 import { gateKeys } from "../facts/record.ts";
+import { endNode } from "../flows/settle.ts";
 import { backoffMs } from "../jobs/backoff.ts";
 import {
   ATTEMPTS,
@@ -12,23 +13,25 @@ import {
   TIME,
   WORKER,
 } from "../jobs/job-fields.ts";
-import {
-  changeStrand,
-  delay,
-  enterStrand,
-  note,
-  putLetterBack,
-  unhold,
-  unkeep,
-} from "../jobs/moves.ts";
+import { changeStrand, delay, enterStrand, note, putBackInPlace, unhold } from "../jobs/moves.ts";
 import { deadlineOf } from "../jobs/wall.ts";
 import { feedLadder, tellCooldown } from "../lending/news.ts";
 import { enterDead, isLetter, leaveDead, letterQueueConfig } from "../queues/dead-letters.ts";
 import type { QueueState } from "../queues/queue-state.ts";
 import { GATES, OWN } from "../ring/node-fields.ts";
+import { forgetFailures } from "../steps/notebook.ts";
 import type { JobSpec, NackOptions } from "../types.ts";
 import { addFollowUp, start, watchWaits } from "./begin.ts";
-import { endJob, isBusy, keepError, refuseForgotten, releaseNames, takeOff } from "./end.ts";
+import {
+  endJob,
+  isBusy,
+  keepError,
+  leaveEnded,
+  refuseForgotten,
+  releaseNames,
+  takeOff,
+} from "./end.ts";
+import { leaveOrder, startInOrder } from "./order.ts";
 
 const DELIVERIES_USED_UP = "deliveries used up";
 
@@ -49,7 +52,7 @@ function coolDown(core: Core, row: number, options: NackOptions, now: number): v
   core.tell({ at: now, fact: "cooled", key, until, reason: reason ?? "retry after" });
   tellCooldown(core, gate, now);
   core.lines.changed(gate);
-  // The cooldown says all there is to say, unless somebody is blamed besides.
+  // The cooldown is enough, unless the call also blames gates.
   const blame = options.blame === undefined ? [] : blamed(core, row, options);
   for (const blamedKey of blame) report(core, blamedKey, false, now);
   const isOwn = gateKeys(core, row).includes(key);
@@ -64,9 +67,16 @@ function coolDown(core: Core, row: number, options: NackOptions, now: number): v
   retry(core, row, failure, now + delayMs, now);
 }
 
+/** Ends a leased job whose deadline has passed; false: it may go on. */
+export function expireIfLate(core: Core, row: number, now: number): boolean {
+  if (!isPastDeadline(core, row, now)) return false;
+  expire(core, row, {}, [], now);
+  return true;
+}
+
 /** The job waits again at the front of its strand or, past its deadline, expires. */
 export function giveBack(core: Core, row: number, now: number): void {
-  if (isPastDeadline(core, row, now)) return expire(core, row, {}, [], now);
+  if (expireIfLate(core, row, now)) return;
   const queue = core.queueOf(row).name;
   core.tell({ at: now, fact: "returned", id: core.jobs.num(row, ID), queue });
   note(core, row, "returned", now);
@@ -201,7 +211,8 @@ export function applyRetry(
   const isDead = isLetter(core, row);
   if (!isDead) keepError(core.jobs.needExtra(row), error, stack);
   unhold(core, row, now);
-  if (isDead) putLetterBack(core, row, until, now);
+  forgetFailures(core, row);
+  if (isDead) putBackInPlace(core, row, until, now);
   else if (until > now) delay(core, row, until);
   else start(core, row, now);
 }
@@ -270,10 +281,13 @@ export function applyDeath(core: Core, row: number, death: Death, now: number): 
   const extra = jobs.needExtra(row);
   const attempts = death.attempts ?? (jobs.int(row, ATTEMPTS) & 0xffff) + 1;
   keepError(extra, error, stack);
-  const spec = specOf(core, row);
   unhold(core, row, now);
-  releaseNames(core, row, "dead");
+  forgetFailures(core, row);
+  const spec = specOf(core, row);
+  leaveOrder(core, row, now);
+  releaseNames(core, row, "dead", error ?? extra.error ?? reason);
   extra.origin = { queue: queue.name, spec, attempts, reason, at: now };
+  jobs.nextGeneration(row);
   jobs.setInt(row, ATTEMPTS, jobs.int(row, ATTEMPTS) & ~0xffff);
   extra.deadline = now + (target.config.retentionMs ?? Number.POSITIVE_INFINITY);
   extra.wallDeadline = Number.POSITIVE_INFINITY;
@@ -283,10 +297,11 @@ export function applyDeath(core: Core, row: number, death: Death, now: number): 
   changeStrand(core, row, core.strandOf(lane, core.gates.set(0)));
   enterDead(core, target, row);
   enterStrand(core, row, now);
+  if (jobs.node(row) !== 0) endNode(core, jobs.node(row), "dead");
 }
 
 /** What a job needs to go back to where it came from. */
-function specOf(core: Core, row: number): JobSpec {
+export function specOf(core: Core, row: number): JobSpec {
   const lane = core.laneOf(row);
   const own = core.lanes.get(lane, OWN);
   const extra = core.jobs.extra(row);
@@ -328,22 +343,23 @@ export function applyRedrive(core: Core, row: number, now: number): void {
   const letters = core.queueOf(row);
   if (takeOff(core, row, now)) leaveDead(core, letters, row);
   else {
-    unkeep(core, row, letters);
+    leaveEnded(core, row, letters);
     jobs.setEnding(row, undefined);
   }
   const tier = Math.min(spec.priority as number, queue.tiers.length - 1);
-  const key = queue.config.fairness ? (spec.fairnessKey ?? "") : "";
+  const key = queue.config.fairness ? spec.fairnessKey! : "";
   const lane = lanes.laneOf(queue.tiers[tier]!, key);
   if (spec.weight !== undefined) lanes.setWeight(lane, spec.weight);
   const set = core.gates.setOf(spec.gates, now);
   changeStrand(core, row, core.strandOf(lane, set));
   jobs.setInt(row, ATTEMPTS, jobs.int(row, ATTEMPTS) & ~0xffff);
   jobs.resetDeliveries(row);
+  jobs.nextGeneration(row);
   jobs.setInt(row, COST, spec.cost!);
   extra.maxWaitMs = spec.maxWaitMs ?? Number.POSITIVE_INFINITY;
   extra.deadline = Number.POSITIVE_INFINITY;
   extra.origin = undefined;
   note(core, row, "redriven", now);
   queue.counters.redriven++;
-  start(core, row, now);
+  startInOrder(core, row, now);
 }

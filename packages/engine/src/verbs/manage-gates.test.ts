@@ -80,7 +80,7 @@ test("a pattern that matches many gates is put into effect over several calls", 
   assert.equal(engine.queries.gateStats("p:0", 0).config?.rate, 0);
 });
 
-test("deleting a gate opens it and wakes those who wait, its cooldown is over too", () => {
+test("deleting a gate ends its cooldown, opens it and wakes the jobs that wait", () => {
   const { engine, facts } = openTelling();
   engine.setGate("g", { rate: 0, ladder: [5000] }, 0);
   engine.reportGate("g", false, 0);
@@ -94,7 +94,7 @@ test("deleting a gate opens it and wakes those who wait, its cooldown is over to
   assert.throws(() => engine.deleteGate("g", 10), { code: "GATE_NOT_FOUND" });
 });
 
-test("limits change at run time, at the current level, and wake those who may pass now", () => {
+test("limits change at run time, at the current level, and wake jobs that may pass now", () => {
   const { engine } = openTelling();
   engine.setGate("g", { concurrency: 1 }, 0);
   for (const key of ["a", "b", "c"]) engine.add("q", { fairnessKey: key, gates: ["g"] }, 0);

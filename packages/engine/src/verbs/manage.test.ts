@@ -21,7 +21,7 @@ test("a queue is created with its defaults, and changed in what is named only", 
   assert.deepEqual(engine.queries.queueNames(), ["q"]);
 });
 
-test("a paused queue takes jobs and gives none out, until it goes on", () => {
+test("a paused queue takes jobs and gives none out until it is resumed", () => {
   const { engine } = openTelling();
   engine.want("q", "w", 9, 0);
   engine.pause("q", 0);
@@ -123,7 +123,7 @@ test("a second purge before the first is done takes what came in between", () =>
   assert.equal(engine.queries.queueStats("q").waiting, 5);
 });
 
-test("a deleted queue is gone at once, its name is free, and nobody gets its jobs", () => {
+test("a deleted queue is gone at once, its name is free, and no worker gets its jobs", () => {
   const { engine, facts } = openTelling();
   fill(engine, 3, { fairnessKey: ["a", "b"] });
   fill(engine, 1, { delayMs: 5 });
@@ -181,7 +181,7 @@ test("nothing of a deleted queue's lanes and paths is seen by a queue made after
   assert.equal(new Set(lanesBytes).size, 1, "and nothing of it is left behind");
 });
 
-test("a path that a deleted queue used is made anew, in its tier, for the next queue", () => {
+test("a path that a deleted queue used is made again, in its tier, for the next queue", () => {
   const { engine } = openTelling();
   fill(engine, 1, { fairnessKey: ["acme", "u"] });
   engine.deleteQueue("q", 0);
@@ -264,4 +264,14 @@ test("a letter that a purge has yet to reach does not go back to its queue", () 
   settle(engine, 0);
   assert.equal(engine.queries.job(leased!.id)?.state, "delayed", "a letter that was leased stays");
   assert.equal(engine.queries.queueStats("q.dlq").waiting, 0);
+});
+
+test("a queue keeps its tiers: fewer are refused, and nothing changes", () => {
+  const { engine } = openTelling({ tiers: ["a", "b"] });
+  assert.throws(() => engine.setQueue("q", { tiers: ["a"], leaseMs: 5 }, 0), {
+    code: "INVALID",
+    message: /at least 2/,
+  });
+  assert.deepEqual(each(engine.queueConfig("q").tiers, "name"), ["a", "b"]);
+  assert.notEqual(engine.queueConfig("q").leaseMs, 5);
 });

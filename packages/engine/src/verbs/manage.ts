@@ -1,7 +1,7 @@
 import type { Core } from "../core.ts";
 import { Refusal } from "../errors.ts";
 import { ENDED_JOB, LEASED_JOB, WAITING_JOB } from "../jobs/job-fields.ts";
-import { setLater, workChanged } from "../jobs/moves.ts";
+import { forget, setLater, workChanged } from "../jobs/moves.ts";
 import { WEIGHT_RULES_MAX } from "../limits.ts";
 import { configureAdmission } from "../queues/capacity.ts";
 import { isLetter } from "../queues/dead-letters.ts";
@@ -30,10 +30,14 @@ export function setQueue(core: Core, name: string, config: QueueConfig): void {
     return;
   }
   if (config.tiers.length < queue.tiers.length) {
-    throw new Refusal("INVALID", `queue.tiers must not get fewer than ${queue.tiers.length}`, {
-      field: "queue.tiers",
-      value: config.tiers.length,
-    });
+    throw new Refusal(
+      "INVALID",
+      `queue.tiers must be at least ${queue.tiers.length}; a queue cannot lose tiers`,
+      {
+        field: "queue.tiers",
+        value: config.tiers.length,
+      },
+    );
   }
   const old = queue.config;
   queue.config = config;
@@ -116,6 +120,7 @@ export function deleteQueue(core: Core, queue: QueueState): void {
 function dropJob(core: Core, row: number, queue: QueueState, now: number): void {
   if (core.jobs.state(row) === 0 || core.queueOf(row) !== queue) return;
   if (takeOff(core, row, now)) endJob(core, row, "cancelled", now, { isSilent: true });
+  else if (core.jobs.isNeeded(row)) forget(core, row);
   else forgetKept(core, row, queue);
 }
 
@@ -186,7 +191,7 @@ export function setGate(
   }
   const prefix = pattern.slice(0, -1);
   let row = 1;
-  // Limits come first: whoever shuts a gate does not want to wait for a queue to be deleted.
+  // Limits come first: shutting a gate must not wait until a queue is deleted.
   core.chores.unshift((at) => {
     const end = Math.min(row + GATES_PER_STEP, core.gates.rowEnd);
     for (; row < end; row++) {
@@ -210,10 +215,14 @@ export function setLaneWeight(
   const rule = ruleOf(path);
   const rules = Object.keys(queue.config.weights);
   if (rules.length >= WEIGHT_RULES_MAX && !rules.includes(rule)) {
-    throw new Refusal("INVALID", `queue ${queue.name} has ${rules.length} weights already`, {
-      field: "key",
-      value: key,
-    });
+    throw new Refusal(
+      "INVALID",
+      `queue ${queue.name} has ${rules.length} weights, the maximum; remove some`,
+      {
+        field: "key",
+        value: key,
+      },
+    );
   }
   queue.config = {
     ...queue.config,

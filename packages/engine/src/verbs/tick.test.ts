@@ -179,7 +179,7 @@ test("the earlier of deadline and promotion comes first", () => {
   assert.equal(engine.queries.job(1)?.state, "expired");
 });
 
-test("one call does a bounded part of what is due, and the next goes on", () => {
+test("one call does a bounded part of what is due, and the next call continues", () => {
   const { engine } = open({ results: { ms: 5 } });
   for (let i = 0; i < 2500; i++) {
     engine.add("q", { delayMs: 10 }, 0);

@@ -1,6 +1,7 @@
 import type { Core } from "../core.ts";
 import { gateCount } from "../facts/record.ts";
-import { ID, IN_STRAND, LEASE, LEASED_JOB, TIME, WAITING_JOB } from "../jobs/job-fields.ts";
+import { applyUnblock, cancelFlow, oldestFlow, stepFlows } from "../flows/go-on.ts";
+import { BLOCKED_JOB, ID, IN_STRAND, LEASE, LEASED_JOB, TIME } from "../jobs/job-fields.ts";
 import {
   changeStrand,
   delay,
@@ -10,15 +11,18 @@ import {
   setLater,
   undelay,
 } from "../jobs/moves.ts";
+import { isHeld } from "../jobs/ordered.ts";
 import { deadlineOf, retime } from "../jobs/wall.ts";
 import { hasRoom } from "../queues/capacity.ts";
 import { isLetter } from "../queues/dead-letters.ts";
 import type { QueueState } from "../queues/queue-state.ts";
 import { GATES, OWN } from "../ring/node-fields.ts";
+import { isSuspended, resume } from "../steps/resume.ts";
 import { start } from "./begin.ts";
 import { endJob, endPurged, forgetKept, isPurged, takeOff } from "./end.ts";
 import { leaseOver } from "./fail.ts";
 import { stepPurge } from "./manage.ts";
+import { leaveOrder, release, startInOrder } from "./order.ts";
 
 /**
  * Things that have fallen due and are done in one call, each gate of a job counted as one more; the
@@ -56,6 +60,12 @@ export function tick(core: Core, now: number): void {
     left--;
     core.lines.look(core.gates.at(core.gates.wakes.pop()));
   }
+  for (let flow = oldestFlow(core); left > 0 && flow !== undefined; flow = oldestFlow(core)) {
+    if (flow.until > now) break;
+    left--;
+    cancelFlow(core, flow, now);
+  }
+  if (left > 0 && core.flows.isPending) left -= stepFlows(core, left, now);
   while (left > 0 && core.chores.length > 0) {
     left -= CHORE;
     if (core.chores[0]!(now)) core.chores.shift();
@@ -90,13 +100,15 @@ function forgetUnable(core: Core): void {
 export function nextWake(core: Core, now: number): number {
   forgetUnable(core);
   if (core.chores.length > 0 || core.purging.length > 0) return now;
-  if (core.runnable.length > 0) return now;
+  if (core.runnable.length > 0 || core.flows.isPending) return now;
   const at = Math.min(
+    oldestFlow(core)?.until ?? Number.POSITIVE_INFINITY,
     core.timers.peekTime(),
     core.later.peekTime(),
     core.kept.peekTime(),
     core.gates.wakes.peekTime(),
     core.dedupes.windows.peekTime(),
+    core.schedules.timers.peekTime(),
   );
   return Math.max(at, now);
 }
@@ -120,8 +132,11 @@ function fallDue(core: Core, row: number, now: number): void {
 }
 
 export function applyDue(core: Core, row: number, now: number, until: number | undefined): void {
+  if (isHeld(core, row)) return release(core, row, until, now);
+  if (core.jobs.state(row) === BLOCKED_JOB) return applyUnblock(core, row, now, until);
   undelay(core, row);
   if (until !== undefined) delay(core, row, until);
+  else if (isSuspended(core, row)) resume(core, row, now);
   else if (isLetter(core, row)) enterStrand(core, row, now, true);
   else start(core, row, now);
 }
@@ -140,11 +155,11 @@ function forgetOld(core: Core, queue: QueueState, most: number, now: number): nu
 }
 
 function laterDue(core: Core, row: number, now: number): void {
-  const state = core.jobs.state(row);
   if (isPurged(core, row)) return endPurged(core, row, now);
   if (retime(core, row)) return;
   const deadline = deadlineOf(core, row);
-  if (deadline > now && core.queueOf(row).config.promoteAfterMs === undefined) {
+  const isPromoted = core.queueOf(row).config.promoteAfterMs !== undefined && !isHeld(core, row);
+  if (deadline > now && !isPromoted) {
     // Promotion was switched off meanwhile.
     return setLater(core, row, core.queueOf(row));
   }
@@ -153,8 +168,7 @@ function laterDue(core: Core, row: number, now: number): void {
     core.tell({ at: now, fact: "promoted", id: core.jobs.num(row, ID), tier });
     return promote(core, row, tier, now);
   }
-  if (state === WAITING_JOB) leaveStrand(core, row, now);
-  else undelay(core, row);
+  takeOff(core, row, now);
   endJob(core, row, "expired", now);
 }
 
@@ -165,10 +179,11 @@ export function promote(core: Core, row: number, tier: number, now: number): voi
   const old = core.laneOf(row);
   const set = core.gates.set(lanes.get(core.jobs.int(row, IN_STRAND), GATES));
   leaveStrand(core, row, now);
+  leaveOrder(core, row, now);
   const lane = lanes.laneOf(queue.tiers[tier]!, lanes.keyOf(old));
   const own = lanes.get(old, OWN);
   if (own !== 0) lanes.setWeight(lane, own);
   changeStrand(core, row, core.strandOf(lane, set));
   note(core, row, "promoted", now, queue.config.tiers[tier]!.name);
-  start(core, row, now);
+  startInOrder(core, row, now);
 }

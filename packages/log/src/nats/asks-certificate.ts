@@ -4,8 +4,8 @@ import { INFO_CHARS_MAX, NATS_CONNECT_MS } from "../limits.ts";
 const PORT = 4222;
 
 /**
- * Whether a server asks for a certificate. The client says only that the server is silent when it
- * is shown none: under TLS 1.3 that is refused after the handshake. What a server says first tells.
+ * Whether a server asks for a certificate. If the client has none, it reports only that the server
+ * is silent: under TLS 1.3 the server refuses after the handshake. Its first message tells.
  */
 export async function asksCertificate(server: string): Promise<boolean> {
   const socket = connect(placeOf(server));

@@ -30,7 +30,7 @@ describe("a NATS log on a cluster that loses servers", () => {
       return current?.length === 2 ? current : undefined;
     });
 
-  test("its leader is killed under load: all that was confirmed is there once", async () => {
+  test("its leader is killed under load: every confirmed batch is there exactly once", async () => {
     const stream = "killed";
     const log = await opened({ connection, stream });
     // Each fourth batch is one of several messages.
@@ -50,7 +50,7 @@ describe("a NATS log on a cluster that loses servers", () => {
     await next.close();
   });
 
-  test("its leader stands still and comes back: all that was confirmed is there once", async () => {
+  test("its leader pauses and resumes: every confirmed batch is there exactly once", async () => {
     const stream = "paused";
     const log = await opened({ connection, stream, ackWaitMs: 500 });
     const load = new AppendLoad(log, 16);
@@ -83,7 +83,7 @@ describe("a NATS log on a cluster that loses servers", () => {
     await servers.ready();
   });
 
-  test("who served its reader is gone, and the connection is made again: it reads on", async () => {
+  test("continues reading after its reader's server dies and the client reconnects", async () => {
     const stream = "unserved";
     const former = await opened({ connection, stream });
     const load = new AppendLoad(former, 16);
@@ -106,7 +106,7 @@ describe("a NATS log on a cluster that loses servers", () => {
     await servers.ready();
   });
 
-  test("its server stands still, and the line to it is full: it goes to another", async () => {
+  test("moves to another server when its server pauses and the connection is full", async () => {
     const log = await opened({ connection, stream: "full" });
     const index = servers.urls.findIndex((url) => url.endsWith(`:${connection.info?.port}`));
     await servers.pause(index);

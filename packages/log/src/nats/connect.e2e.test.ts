@@ -9,7 +9,7 @@ type KeyPair = ReturnType<typeof nkeys.createUser>;
 
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
 
-/** As NATS has them: somebody says something of somebody, signed by the key of the first. */
+/** A JWT as NATS uses it: the issuer's claims about the subject, signed by the issuer's key. */
 function jwt(issuer: KeyPair, subject: KeyPair, type: string, nats: object = {}): string {
   const claims = {
     ...{ jti: type, iat: 1, iss: issuer.getPublicKey(), sub: subject.getPublicKey(), name: type },
@@ -65,7 +65,7 @@ test("credentials of an account open a log, and those of another are refused at 
   }
 });
 
-test("what is no file of credentials is refused before anybody is called", async () => {
+test("refuses an invalid credentials file before it connects to a server", async () => {
   const refused = connectNats(["nats://127.0.0.1:1"], { creds: Buffer.from("none") });
   await assert.rejects(refused, { code: "INVALID" });
 });

@@ -7,10 +7,12 @@ import {
   errors,
   type NatsConnection,
   type NodeConnectionOptions,
+  nkeyAuthenticator,
 } from "@nats-io/transport-node";
 import { SluiceError } from "@sluice/protocol";
 import { NATS_CONNECT_MS, NATS_PING_MS, NATS_RECONNECT_MS } from "../limits.ts";
 import { asksCertificate, placeOf } from "./asks-certificate.ts";
+import { placeJetStream } from "./jetstream-place.ts";
 import { lastingFault } from "./lasting.ts";
 import { NatsLink } from "./nats-link.ts";
 
@@ -21,6 +23,13 @@ export interface NatsAccess {
   readonly token?: string;
   /** What a credentials file holds: a JWT and the seed of its key. */
   readonly creds?: Uint8Array;
+  /** The seed of an NKEY, as `nk` writes it. */
+  readonly nkeySeed?: Uint8Array;
+  /** Where JetStream is, when it is not in the account of the login: a domain, or a prefix. */
+  readonly domain?: string;
+  readonly apiPrefix?: string;
+  /** Which of the servers is tried first, so that several processes can be spread over them. */
+  readonly first?: number;
   /** Nothing goes over the line without TLS; absent: TLS where a server asks for it. */
   readonly tls?: NatsTls;
 }
@@ -46,6 +55,7 @@ export async function connectNats(
   const options = connectionOptions(servers, access);
   try {
     const connection = await connect(options);
+    placeJetStream(connection, access);
     // Watched from its first moment, also if no log is opened on it.
     NatsLink.of(connection);
     return connection;
@@ -54,7 +64,7 @@ export async function connectNats(
     const lasting = lastingFault(error, place);
     if (lasting !== undefined) throw lasting;
     if (await lacksCertificate(servers, access, error)) {
-      const message = `no TLS with ${place}: it asks for a certificate, and none is shown`;
+      const message = `TLS handshake with ${place} failed: it requires a client certificate (--nats-cert)`;
       throw new SluiceError("LOG_FAILED", message, { field: "cert" }, { cause: error });
     }
     const reason = error instanceof Error ? error.message : String(error);
@@ -73,9 +83,11 @@ async function lacksCertificate(
 }
 
 function connectionOptions(servers: readonly string[], access: NatsAccess): NodeConnectionOptions {
-  const { creds, tls, ...login } = access;
+  const { creds, nkeySeed, tls, first, domain: _, apiPrefix: __, ...login } = access;
+  const authenticator = authenticatorOf(creds, nkeySeed);
   return {
-    servers: [...servers],
+    servers: [...servers.slice(first), ...servers.slice(0, first)],
+    noRandomize: first !== undefined,
     timeout: NATS_CONNECT_MS,
     maxReconnectAttempts: -1,
     // A login that servers refuse for a while, as they are changed one after the other.
@@ -87,20 +99,23 @@ function connectionOptions(servers: readonly string[], access: NatsAccess): Node
     maxPingOut: 2,
     noAsyncTraces: true,
     ...login,
-    ...(creds === undefined ? {} : { authenticator: authenticatorOf(creds) }),
+    ...(authenticator === undefined ? {} : { authenticator }),
     ...(tls === undefined ? {} : { tls: { ...tls, ...identityOf(servers) } }),
   };
 }
 
 /** Tried here: the client would end its reader by a file that is none, and say so nowhere. */
-function authenticatorOf(creds: Uint8Array): Authenticator {
-  const authenticator = credsAuthenticator(creds);
+function authenticatorOf(creds?: Uint8Array, seed?: Uint8Array): Authenticator | undefined {
+  const made = (creds && credsAuthenticator(creds)) ?? (seed && nkeyAuthenticator(seed));
+  if (made === undefined) return undefined;
   try {
-    authenticator("nonce");
-    return authenticator;
+    made("nonce");
+    return made;
   } catch (error) {
-    const message = `the credentials for NATS cannot be read: ${(error as Error).message}`;
-    throw new SluiceError("INVALID", message, { field: "creds" }, { cause: error });
+    const what = creds === undefined ? "the NKEY seed" : "the credentials";
+    const message = `${what} for NATS cannot be read: ${(error as Error).message}`;
+    const field = creds === undefined ? "nkey" : "creds";
+    throw new SluiceError("INVALID", message, { field }, { cause: error });
   }
 }
 

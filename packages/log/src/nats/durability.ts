@@ -1,17 +1,10 @@
-import {
-  JetStreamApiCodes,
-  JetStreamApiError,
-  jetstreamManager,
-  type StreamInfo,
-} from "@nats-io/jetstream";
+import { JetStreamApiCodes, JetStreamApiError, type StreamInfo } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { SluiceError } from "@sluice/protocol";
 import { ACK_WAIT_MS } from "../limits.ts";
 import { reasonOf } from "./errors.ts";
+import { jetStreamManagerOf } from "./jetstream-place.ts";
 import { defaultReplicas } from "./options.ts";
-
-/** The first servers that know `sync_interval: always`. */
-const SYNC_ALWAYS = [2, 10] as const;
 
 /** How many copies the streams have, by name. */
 export type Copies = ReadonlyMap<string, number>;
@@ -34,8 +27,7 @@ export async function readDurability(
 ): Promise<string> {
   const copies = await readCopies(connection, [registry, ...logs]);
   const ofLogs = [...copies].flatMap(([name, count]) => (name === registry ? [] : count));
-  const version = connection.info?.version ?? "0.0.0";
-  const kept = describeDurability(version, ofLogs.length === 0 ? replicas : Math.min(...ofLogs));
+  const kept = describeDurability(ofLogs.length === 0 ? replicas : Math.min(...ofLogs));
   return [kept, ...describeDifference(copies, replicas)].join(" ");
 }
 
@@ -55,7 +47,7 @@ export async function findStream(
   connection: NatsConnection,
   name: string,
 ): Promise<StreamInfo | undefined> {
-  const manager = await jetstreamManager(connection, { checkAPI: false, timeout: ACK_WAIT_MS });
+  const manager = await jetStreamManagerOf(connection, { timeout: ACK_WAIT_MS });
   try {
     return await manager.streams.info(name);
   } catch (error) {
@@ -70,8 +62,8 @@ export async function findStream(
  * What a confirmed batch survives in a stream of so many copies, in sentences. A client cannot see
  * how often the servers sync, so it is said what follows from it.
  */
-export function describeDurability(version: string, copies: number): string {
-  return `${describeKept(copies)} ${describeSync(version, copies)}`;
+export function describeDurability(copies: number): string {
+  return `${describeKept(copies)} ${describeSync(copies)}`;
 }
 
 function describeKept(copies: number): string {
@@ -92,17 +84,10 @@ function describeKept(copies: number): string {
   );
 }
 
-function describeSync(version: string, copies: number): string {
-  const losses = describeLosses(copies);
-  if (knowsSyncAlways(version)) {
-    return (
-      `A power loss ${losses} is survived only with "sync_interval: always" in the configuration of the servers;` +
-      " without it JetStream confirms before it syncs, every 2 minutes by default."
-    );
-  }
+function describeSync(copies: number): string {
   return (
-    `A power loss ${losses} may lose up to 2 minutes: nats-server ${version} confirms before it syncs;` +
-    ' one from 2.10 on can be told "sync_interval: always".'
+    `A power loss ${describeLosses(copies)} is survived only with "sync_interval: always" in the configuration of the servers;` +
+    " without it JetStream confirms before it syncs, every 2 minutes by default."
   );
 }
 
@@ -139,9 +124,4 @@ const NAMES_SHOWN = 3;
 
 function copiesOf(count: number): string {
   return count === 1 ? "1 copy" : `${count} copies`;
-}
-
-function knowsSyncAlways(version: string): boolean {
-  const [major = 0, minor = 0] = version.split(".").map((part) => Number.parseInt(part, 10));
-  return major > SYNC_ALWAYS[0] || (major === SYNC_ALWAYS[0] && minor >= SYNC_ALWAYS[1]);
 }

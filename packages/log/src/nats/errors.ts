@@ -1,11 +1,16 @@
 import { JetStreamApiError } from "@nats-io/jetstream";
 import { errors } from "@nats-io/transport-node";
 import { SluiceError } from "@sluice/protocol";
+import { storeDamaged } from "../messages/damage.ts";
 import { lastingFault } from "./lasting.ts";
-import { describeMessageFlaw, type MessageFlaw } from "./message.ts";
 
 /** Asked too early: the message under this id is on its way (servers since 2.10). */
 const DUPLICATE_IN_PROCESS = 10_158;
+
+/** No place for a new stream: servers that were just started may not know each other yet. */
+const NO_SUITABLE_PEERS = 10_005;
+
+const PASSING_CODES: readonly number[] = [DUPLICATE_IN_PROCESS, NO_SUITABLE_PEERS];
 
 /** Nothing is wrong with what was asked: the same may be answered a moment later. */
 export function isPassing(error: unknown): boolean {
@@ -17,7 +22,7 @@ export function isPassing(error: unknown): boolean {
 }
 
 export function isPassingAnswer({ code, err_code }: { code: number; err_code: number }): boolean {
-  return code === 503 || code === 408 || err_code === DUPLICATE_IN_PROCESS;
+  return code === 503 || code === 408 || PASSING_CODES.includes(err_code);
 }
 
 /** Why there was no answer, in words for the operator. */
@@ -41,18 +46,18 @@ export function logFailed(
   return new SluiceError("LOG_FAILED", message, { stream, reason }, { cause });
 }
 
-export function streamDamaged(stream: string, sequence: number, what: string): SluiceError {
-  const message = `the stream ${stream} is damaged at sequence ${sequence}: ${what}`;
-  return new SluiceError("LOG_DAMAGED", message, { stream, sequence, what });
-}
-
-/** What the message at a sequence is not. */
-export function flawedMessage(stream: string, sequence: number, flaw: MessageFlaw): SluiceError {
-  if (flaw !== "version") return streamDamaged(stream, sequence, describeMessageFlaw(flaw));
-  const message =
-    `the stream ${stream} was written by a newer version of Sluice, from sequence ${sequence} on:` +
-    " update to open it";
-  return new SluiceError("LOG_VERSION", message, { stream, sequence });
+/** `server`: the one whose copy was read, where that is known. */
+export function streamDamaged(
+  stream: string,
+  sequence: number,
+  what: string,
+  server?: string,
+): SluiceError {
+  const place = server === undefined ? "" : ` (read from the NATS server ${server})`;
+  const error = storeDamaged({ kind: "stream", name: stream }, sequence, what + place);
+  error.details.what = what;
+  if (server !== undefined) error.details.server = server;
+  return error;
 }
 
 export function toLogError(stream: string, doing: string, error: unknown): SluiceError {

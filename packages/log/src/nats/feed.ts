@@ -125,7 +125,9 @@ export class Feed {
     for (let tries = 0; tries < LEADER_TRIES; tries++) {
       const { cluster } = await this.#stream.info();
       const info = await this.#addConsumer();
-      if (info.cluster?.leader === cluster?.leader) {
+      // A server that is alone names no leader of a consumer, and newer ones name that of a stream.
+      const leader = info.cluster?.leader ?? cluster?.leader;
+      if (leader === cluster?.leader) {
         return manager.jetstream().consumers.getConsumerFromInfo(info);
       }
       await manager.consumers.delete(this.#stream.name, info.name);

@@ -5,8 +5,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { Anchor } from "../log.ts";
-import { BatchReader } from "./batch-reader.ts";
-import { chained } from "./chain.ts";
+import { BatchReader } from "../messages/batch-reader.ts";
+import { chained } from "../messages/chain.ts";
 import {
   BREAK,
   bodyOf,
@@ -15,7 +15,7 @@ import {
   FENCE,
   type MessageHead,
   readHead,
-} from "./message.ts";
+} from "../messages/message.ts";
 
 const WINDOW = 4;
 
@@ -109,13 +109,13 @@ class Owner {
     }
   }
 
-  /** The fence stands, so all before it is known. */
+  /** The fence is stored, so all messages before it are known. */
   #begin(): void {
     this.state = "writing";
     this.#chain = this.#world.stream.slice(0, this.#oldest).reduce(chained, 0);
   }
 
-  /** Sends all that is not confirmed again, unless somebody stands in the oldest one's place. */
+  /** Resends all unconfirmed messages, unless another message has the place of the oldest. */
   retry(): void {
     if (this.state === "ended" || this.#oldest === this.#next) return;
     const found = this.#world.stream[this.#oldest - 1];
@@ -168,7 +168,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 /** What is there of each owner is all that it was told, and a beginning of what it asked for. */
 function check(world: World, owners: readonly Owner[]): void {
-  const reader = new BatchReader("model");
+  const reader = new BatchReader({ kind: "stream", name: "model" });
   const found: string[] = [];
   for (const [index, bytes] of world.stream.entries()) {
     const batch = reader.take(index + 1, bytes);
@@ -210,7 +210,7 @@ function divergent({ stream, sent }: World, pick: number): [Uint8Array[], number
 
 /** Where batches are that a replay answers, with the fence of their owner. */
 function batchesOf(stream: readonly Uint8Array[]): { position: number; fence: number }[] {
-  const reader = new BatchReader("model");
+  const reader = new BatchReader({ kind: "stream", name: "model" });
   return stream.flatMap((bytes, index) => {
     const batch = reader.take(index + 1, bytes);
     return batch === undefined ? [] : [{ position: index + 1, fence: readHead(bytes).fence }];
@@ -218,14 +218,14 @@ function batchesOf(stream: readonly Uint8Array[]): { position: number; fence: nu
 }
 
 function readAll(stream: readonly Uint8Array[], anchor?: Anchor): void {
-  const reader = new BatchReader("model");
+  const reader = new BatchReader({ kind: "stream", name: "model" });
   for (const [index, bytes] of stream.entries()) reader.take(index + 1, bytes);
   if (anchor !== undefined) reader.chain.checkAnchor(anchor);
 }
 
 const lives = fc.array(step, { minLength: 30, maxLength: 200 });
 
-test("nothing confirmed is lost and nothing stands behind a hole, whoever writes", () => {
+test("no confirmed message is lost and none follows a hole, whichever owner writes", () => {
   fc.assert(
     fc.property(lives, (steps) => void run(steps, WINDOW)),
     { numRuns: 3000 },

@@ -1,8 +1,8 @@
 import { SluiceError } from "@sluice/protocol";
 import { IN_FLIGHT_MAX, NATS_RETRY_MS } from "../limits.ts";
 import type { Position } from "../log.ts";
+import { BREAK, encodeMessage, FENCE } from "../messages/message.ts";
 import { logFailed } from "./errors.ts";
-import { BREAK, encodeMessage, FENCE } from "./message.ts";
 import type { NatsStream } from "./nats-stream.ts";
 import type { NatsSettings } from "./options.ts";
 import { Pipeline, type Waiter } from "./pipeline.ts";

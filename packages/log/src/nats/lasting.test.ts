@@ -31,7 +31,7 @@ for (const [what, error, code] of [
     "LOG_FAILED",
   ],
 ] as const) {
-  test(`${what} will be the same later, however deep it lies`, () => {
+  test(`${what} is a lasting fault, even as the cause of another error`, () => {
     assert.equal(lastingFault(error)?.code, code);
     const wrapped = new SluiceError("DISCONNECTED", "no answer", {}, { cause: error });
     assert.equal(lastingFault(wrapped)?.code, code);

@@ -1,6 +1,18 @@
-import type { NatsConnection } from "@nats-io/transport-node";
+import { errors, type NatsConnection } from "@nats-io/transport-node";
 
 type Listener = () => void;
+
+/** A connection, for people. */
+export interface LinkState {
+  /** The name of the server; of the last one while there is none. */
+  readonly server: string;
+  readonly isConnected: boolean;
+  /** Wall time since when `isConnected` has this value. */
+  readonly since: number;
+  readonly reconnects: number;
+  /** The last thing that went wrong with it. */
+  readonly error?: string | undefined;
+}
 
 /**
  * Whether a connection is up, for all logs that use it. One for each connection. It also ends
@@ -11,6 +23,11 @@ export class NatsLink {
   readonly #connection: NatsConnection;
   readonly #listeners = new Set<Listener>();
   #isUp = true;
+  #server: string;
+  #since = Date.now();
+  #reconnects = 0;
+  #error: string | undefined;
+  readonly #denied = new Set<string>();
 
   static of(connection: NatsConnection): NatsLink {
     const known = NatsLink.#links.get(connection);
@@ -22,6 +39,7 @@ export class NatsLink {
 
   private constructor(connection: NatsConnection) {
     this.#connection = connection;
+    this.#server = nameOf(connection);
     void this.#follow();
     void connection.closed().then(() => this.#set(false));
   }
@@ -30,8 +48,31 @@ export class NatsLink {
     return this.#isUp && !this.#connection.isClosed();
   }
 
+  get state(): LinkState {
+    const { isUp: isConnected } = this;
+    const [server, since, reconnects] = [this.#server, this.#since, this.#reconnects];
+    return { server, isConnected, since, reconnects, error: this.#error };
+  }
+
+  /** What the servers have refused to let this login do, such as `publish to sluice.log.x`. */
+  get denied(): readonly string[] {
+    return [...this.#denied];
+  }
+
   get isClosed(): boolean {
     return this.#connection.isClosed();
+  }
+
+  /** Reconnects to another server: the client itself begins with the one that it had. */
+  leaveServer(): void {
+    if (!this.isUp) return;
+    const left = this.#connection.getServer();
+    const again = this.onChange(() => {
+      if (!this.isUp) return;
+      again();
+      if (this.#connection.getServer() === left) void this.#connection.reconnect();
+    });
+    void this.#connection.reconnect();
   }
 
   /** Called after each change. Answers how to end that. */
@@ -41,17 +82,34 @@ export class NatsLink {
   }
 
   async #follow(): Promise<void> {
-    for await (const { type } of this.#connection.status()) {
-      if (type === "disconnect") this.#set(false);
-      else if (type === "reconnect") this.#set(true);
-      else if (type === "staleConnection") cut(this.#connection);
+    for await (const status of this.#connection.status()) {
+      const { type } = status;
+      if (type === "error") this.#fail(status.error);
+      else if (type === "disconnect") this.#set(false);
+      else if (type === "reconnect") {
+        this.#reconnects++;
+        this.#server = nameOf(this.#connection);
+        this.#set(true);
+      } else if (type === "staleConnection") cut(this.#connection);
     }
   }
 
+  #fail(error: Error): void {
+    this.#error = error.message;
+    if (!(error instanceof errors.PermissionViolationError)) return;
+    const verb = error.operation === "publish" ? "publish to" : "subscribe to";
+    this.#denied.add(`${verb} ${error.subject}`);
+  }
+
   #set(isUp: boolean): void {
+    if (isUp !== this.#isUp) this.#since = Date.now();
     this.#isUp = isUp;
     for (const listener of [...this.#listeners]) listener();
   }
+}
+
+function nameOf(connection: NatsConnection): string {
+  return connection.info?.server_name ?? connection.getServer();
 }
 
 /**

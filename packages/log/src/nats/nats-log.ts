@@ -1,33 +1,26 @@
 import { randomUUID } from "node:crypto";
 import type { StreamInfo } from "@nats-io/jetstream";
-import { invalid, type SluiceError } from "@sluice/protocol";
-import { checkRange } from "../block-cache.ts";
+import type { SluiceError } from "@sluice/protocol";
 import { ENVELOPE_BYTES, MESSAGE_BYTES_MAX } from "../limits.ts";
 import type { Anchor, Batch, Log, Position, Span } from "../log.ts";
 import { LogStage } from "../log-stage.ts";
-import { BatchReader } from "./batch-reader.ts";
-import type { Chain } from "./chain.ts";
-import { flawedMessage, logFailed, streamDamaged, toLogError } from "./errors.ts";
+import { BatchReader } from "../messages/batch-reader.ts";
+import type { Chain } from "../messages/chain.ts";
+import { encodeMessage, FACTS, HEAD_BYTES, type MessageHead, TRIM } from "../messages/message.ts";
+import { Spans } from "../messages/spans.ts";
+import { StoredBatches } from "../messages/stored-batches.ts";
+import { streamDamaged, toLogError } from "./errors.ts";
 import { setFence } from "./fence.ts";
-import {
-  bodyOf,
-  decodeMessage,
-  encodeMessage,
-  FACTS,
-  HEAD_BYTES,
-  type MessageHead,
-  readHead,
-  TRIM,
-} from "./message.ts";
-import { MessageCache } from "./message-cache.ts";
 import { NatsStream, type StoredMessage } from "./nats-stream.ts";
 import { type NatsLogOptions, type NatsSettings, parseNatsOptions } from "./options.ts";
 import type { Pipeline } from "./pipeline.ts";
 import { replayStream } from "./replay.ts";
-import { Spans } from "./spans.ts";
 import { Tail } from "./tail.ts";
 
 const NO_BODY = new Uint8Array(0);
+
+/** A log that is only read. */
+export type ReadLog = Pick<Log, "replay" | "sizeBytes" | "close">;
 
 /**
  * A log in a stream of NATS JetStream. Each batch is a message, or several when it is large; its
@@ -48,13 +41,11 @@ export class NatsLog implements Log {
   #fence = 0;
   readonly #stage = new LogStage();
   readonly #spans: Spans;
-  readonly #cache: MessageCache;
+  readonly #stored: StoredBatches;
   readonly #reader: BatchReader;
   #anchor: Anchor | undefined;
   /** What the replay must have found when it is over. */
   #expected: Anchor | undefined;
-  /** Messages that are being read, by sequence: callers that want the same share one read. */
-  readonly #loading = new Map<Position, Promise<Uint8Array>>();
   readonly #opened: StreamInfo;
   #isReplayed = false;
   #replayedAt: number | undefined;
@@ -64,11 +55,19 @@ export class NatsLog implements Log {
   private constructor(settings: NatsSettings, stream: NatsStream, info: StreamInfo) {
     this.#settings = settings;
     this.#stream = stream;
-    this.#tail = new Tail(stream);
+    this.#tail = new Tail(stream, (first) => this.#forget(first));
     this.#opened = info;
     this.#spans = new Spans(settings.segmentBytes);
-    this.#cache = new MessageCache(settings.readCacheBytes);
-    this.#reader = new BatchReader(settings.stream);
+    const store = { kind: "stream", name: settings.stream } as const;
+    this.#reader = new BatchReader(store);
+    this.#stored = new StoredBatches({
+      store,
+      cacheBytes: settings.readCacheBytes,
+      spans: this.#spans,
+      chain: this.#reader.chain,
+      fetch: (sequence) => stream.read(sequence),
+      explain: (error) => stream.blamed(error),
+    });
     this.#expected = settings.anchor;
   }
 
@@ -100,15 +99,25 @@ export class NatsLog implements Log {
     }
   }
 
+  /**
+   * Opens the log for reading what it holds now; its owner keeps it. Its replay ends there, and
+   * checks the anchor. Nothing can be appended.
+   */
+  static async read(options: NatsLogOptions): Promise<ReadLog> {
+    const log = await NatsLog.follow({ ...options, create: false });
+    log.#tail.endAt(log.#opened.state.last_seq);
+    return log;
+  }
+
   /** Resolves when a replay has come to what was the end at that time. */
   get caughtUp(): Promise<void> {
     return this.#tail.reached;
   }
 
   /**
-   * Fences its writer: from now on it is ours, and the replay comes to its end. Rejects
-   * with LOG_FAILED when the owner has trimmed what was followed: then it must be opened again.
-   * The replay must have found the anchor by then.
+   * Fences its writer: from now on it is ours, and the replay comes to its end. What the owner has
+   * trimmed meanwhile was read before, or the replay fails with LOG_FAILED. The replay must have
+   * found the anchor by then.
    */
   async takeOver(anchor?: Anchor): Promise<void> {
     this.#expected = anchor ?? this.#expected;
@@ -118,19 +127,23 @@ export class NatsLog implements Log {
     void fence.pipeline.failed.then(this.#failure.resolve);
     const info = await this.#stream.info();
     checkWhole(info);
-    const { first_seq } = info.state;
-    if (this.#stage.isReplaying && first_seq > Math.max(this.#opened.state.first_seq, 1)) {
-      throw logFailed(
-        this.#stream.name,
-        "replaying",
-        "its former owner has trimmed it: open it again",
-      );
-    }
+    this.#forget(info.state.first_seq);
     this.#tail.endAt(fence.last);
+  }
+
+  /** The stream begins there: the owner has trimmed what was before. */
+  #forget(first: Position): void {
+    this.#spans.cut(first);
+    this.#chain.forget(first);
   }
 
   get #chain(): Chain {
     return this.#reader.chain;
+  }
+
+  /** For people. */
+  get name(): string {
+    return `the stream ${this.#settings.stream}`;
   }
 
   get anchor(): Anchor | undefined {
@@ -193,15 +206,7 @@ export class NatsLog implements Log {
 
   read(position: Position, offset: number, length: number): Uint8Array | Promise<Uint8Array> {
     this.#stage.checkReady();
-    if (!this.#spans.has(position)) throw invalid("position", "a position that is kept", position);
-    const message = this.#cache.get(position);
-    if (message === undefined) return this.#read(position, offset, length);
-    const { lengthBytes, partBytes } = this.#headOf(position, message);
-    checkRange(lengthBytes, offset, length);
-    if (offset + length > Math.min(partBytes, lengthBytes)) {
-      return this.#read(position, offset, length);
-    }
-    return bodyOf(message).subarray(offset, offset + length);
+    return this.#stored.read(position, offset, length);
   }
 
   trim(before: Position): Promise<void> {
@@ -232,13 +237,21 @@ export class NatsLog implements Log {
     chain.add(sequence, message);
     const resolve = (): void => {
       this.#anchor = { position: sequence, chain: chain.at(sequence)! };
-      if (head.kind === FACTS) this.#cache.put(sequence, message);
+      if (head.kind === FACTS) this.#stored.keep(sequence, message);
       onStored?.();
     };
     pipeline.put(message, { resolve, reject });
   }
 
   async *#replay(): AsyncGenerator<Batch, void, undefined> {
+    try {
+      yield* this.#readAll();
+    } catch (error) {
+      throw await this.#stream.blamed(error);
+    }
+  }
+
+  async *#readAll(): AsyncGenerator<Batch, void, undefined> {
     const reader = this.#reader;
     const isLast = (sequence: Position): boolean | Promise<boolean> => this.#tail.isLast(sequence);
     let storedAt: number | undefined;
@@ -259,55 +272,10 @@ export class NatsLog implements Log {
       this.#chain.checkAnchor(this.#expected);
     }
     this.#stage.endReplay();
+    // The newest that was heard of its beginning: nothing is trimmed any more.
+    this.#spans.cut(this.#spans.cutTo);
     this.#isReplayed = true;
     this.#replayedAt = storedAt;
-  }
-
-  async #read(position: Position, offset: number, length: number): Promise<Uint8Array> {
-    const first = await this.#load(position);
-    const { lengthBytes, partBytes } = this.#headOf(position, first);
-    checkRange(lengthBytes, offset, length);
-    const bytes = new Uint8Array(length);
-    for (let done = 0; done < length; ) {
-      const at = (offset + done) % partBytes;
-      const index = (offset + done - at) / partBytes;
-      const message = index === 0 ? first : await this.#load(position + index);
-      const piece = bodyOf(message).subarray(at, at + length - done);
-      if (piece.length === length) return piece;
-      bytes.set(piece, done);
-      done += piece.length;
-    }
-    return bytes;
-  }
-
-  async #load(sequence: Position): Promise<Uint8Array> {
-    const known = this.#cache.get(sequence) ?? this.#loading.get(sequence);
-    if (known !== undefined) return known;
-    const loading = this.#fetch(sequence).finally(() => this.#loading.delete(sequence));
-    this.#loading.set(sequence, loading);
-    return loading;
-  }
-
-  async #fetch(sequence: Position): Promise<Uint8Array> {
-    const message = await this.#stream.read(sequence);
-    if (message === undefined) {
-      if (!this.#spans.has(sequence)) {
-        throw invalid("position", "a position that is kept", sequence);
-      }
-      throw streamDamaged(this.#stream.name, sequence, "the message is missing");
-    }
-    const head = decodeMessage(message, sequence);
-    if (typeof head === "string") throw flawedMessage(this.#stream.name, sequence, head);
-    this.#chain.checkAgain(sequence, message);
-    if (head.kind === FACTS) this.#cache.put(sequence, message);
-    return message;
-  }
-
-  /** The head of an intact message at which a batch begins. */
-  #headOf(position: Position, message: Uint8Array): MessageHead {
-    const head = readHead(message);
-    if (head.kind === FACTS && head.index === 0) return head;
-    throw invalid("position", "a position that an append has answered", position);
   }
 
   async #trim(before: Position): Promise<void> {
@@ -345,8 +313,9 @@ export class NatsLog implements Log {
 }
 
 /** Nothing is ever deleted, so the servers have lost it: they cut out what they cannot read. */
-function checkWhole({ config, state }: StreamInfo): void {
+function checkWhole({ config, state, cluster }: StreamInfo): void {
   const { num_deleted = 0, first_seq } = state;
   if (num_deleted === 0) return;
-  throw streamDamaged(config.name, first_seq, `${num_deleted} messages are missing behind it`);
+  const what = `${num_deleted} messages are missing behind it`;
+  throw streamDamaged(config.name, first_seq, what, cluster?.leader);
 }

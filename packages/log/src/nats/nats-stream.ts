@@ -3,19 +3,27 @@ import {
   JetStreamApiCodes,
   JetStreamApiError,
   type JetStreamManager,
-  jetstreamManager,
   RetentionPolicy,
   StorageType,
   type StreamConfig,
   type StreamInfo,
 } from "@nats-io/jetstream";
-import { nanos } from "@nats-io/transport-node";
+import { type NatsConnection, nanos } from "@nats-io/transport-node";
 import { SluiceError } from "@sluice/protocol";
 import { DUPLICATE_WINDOW_MS, NATS_RETRY_MS } from "../limits.ts";
 import type { Position } from "../log.ts";
-import { isPassing, logFailed, NOT_CONNECTED, reasonOf, toLogError } from "./errors.ts";
+import { findStream } from "./durability.ts";
+import {
+  isPassing,
+  logFailed,
+  NOT_CONNECTED,
+  reasonOf,
+  streamDamaged,
+  toLogError,
+} from "./errors.ts";
+import { jetStreamManagerOf } from "./jetstream-place.ts";
 import { NatsLink } from "./nats-link.ts";
-import type { NatsSettings } from "./options.ts";
+import { type NatsLogOptions, type NatsSettings, parseNatsOptions } from "./options.ts";
 
 /** A message of the stream, with its place. */
 export interface StoredMessage {
@@ -42,8 +50,8 @@ export class NatsStream {
   /** Opens the stream, which is made when it does not exist. */
   static async open(settings: NatsSettings): Promise<NatsStream> {
     const { connection, ackWaitMs } = settings;
-    const options = { checkAPI: false, timeout: ackWaitMs };
-    const stream = new NatsStream(settings, await jetstreamManager(connection, options));
+    const manager = await jetStreamManagerOf(connection, { timeout: ackWaitMs });
+    const stream = new NatsStream(settings, manager);
     checkConfig(await stream.#ensure());
     return stream;
   }
@@ -72,6 +80,16 @@ export class NatsStream {
   async publish(message: Uint8Array): Promise<void> {
     const { subject } = this.#settings;
     await this.#until("opening", () => this.manager.jetstream().publish(subject, message));
+  }
+
+  /** Damage, with the server that leads the stream: its copy is the one that was read. */
+  async blamed(error: unknown): Promise<unknown> {
+    if (!(error instanceof SluiceError) || error.code !== "LOG_DAMAGED") return error;
+    const { stream, sequence, what, server: known } = error.details;
+    if (known !== undefined || what === undefined) return error;
+    const info = await this.manager.streams.info(this.name).catch(() => undefined);
+    const server = info?.cluster?.leader ?? this.#settings.connection.info?.server_name;
+    return streamDamaged(String(stream), Number(sequence), String(what), server);
   }
 
   /** Forgets all messages before a sequence. */
@@ -112,7 +130,12 @@ export class NatsStream {
 }
 
 /** Nothing is ever lost by policy: no limits, no age, and only the log itself forgets. */
-function configOf({ stream, subject, replicas }: NatsSettings): Partial<StreamConfig> & {
+function configOf({
+  stream,
+  subject,
+  replicas,
+  storageBytes = -1,
+}: NatsSettings): Partial<StreamConfig> & {
   name: string;
 } {
   return {
@@ -124,7 +147,7 @@ function configOf({ stream, subject, replicas }: NatsSettings): Partial<StreamCo
     discard: DiscardPolicy.New,
     num_replicas: replicas,
     max_age: 0,
-    max_bytes: -1,
+    max_bytes: storageBytes,
     max_msgs: -1,
     max_msgs_per_subject: -1,
     max_msg_size: -1,
@@ -148,4 +171,47 @@ function checkConfig({ config }: StreamInfo): void {
 
 function isCode(error: unknown, code: number): boolean {
   return error instanceof JetStreamApiError && error.code === code;
+}
+
+/**
+ * Deletes the stream of a log and makes an empty one with the same settings; one that is gone gets
+ * those of a new log.
+ */
+export async function replaceLogStream(options: NatsLogOptions): Promise<void> {
+  const settings = parseNatsOptions({ ...options, create: true });
+  const { connection, stream, ackWaitMs } = settings;
+  const manager = await jetStreamManagerOf(connection, { timeout: ackWaitMs });
+  const found = await findStream(connection, stream);
+  try {
+    if (found !== undefined) await manager.streams.delete(stream);
+    await manager.streams.add({ ...configOf(settings), ...kept(found) });
+  } catch (error) {
+    throw toLogError(stream, "replacing", error);
+  }
+}
+
+/** The messages of a stream from one on, whatever they are; those that are gone are left out. */
+export async function* readMessages(
+  connection: NatsConnection,
+  stream: string,
+  first: Position,
+): AsyncGenerator<{ sequence: Position; data: Uint8Array }> {
+  const opened = await NatsStream.open(parseNatsOptions({ connection, stream, create: false }));
+  const { state } = await opened.info();
+  for (let sequence = Math.max(first, state.first_seq); sequence <= state.last_seq; sequence++) {
+    const data = await opened.read(sequence);
+    if (data !== undefined) yield { sequence, data };
+  }
+}
+
+/** What an operator may have changed. */
+function kept(found: StreamInfo | undefined): Partial<StreamConfig> {
+  if (found === undefined) return {};
+  const { num_replicas, max_bytes, placement } = found.config;
+  return { num_replicas, max_bytes, ...(placement === undefined ? {} : { placement }) };
+}
+
+/** Makes the stream of a log; one of that name that is there must be able to be one. */
+export async function createLogStream(options: NatsLogOptions): Promise<void> {
+  await NatsStream.open(parseNatsOptions({ ...options, create: true }));
 }

@@ -24,6 +24,8 @@ export interface NatsLogOptions {
   readonly subject?: string;
   /** Copies that a new stream gets: 3 in a cluster of servers, 1 with a single one. */
   readonly replicas?: number;
+  /** What a new stream may hold, which its servers reserve; without it there is no bound. */
+  readonly storageBytes?: number | undefined;
   /** What an earlier owner has noted: a stream that lacks it is refused as damaged. */
   readonly anchor?: Anchor | undefined;
   /** Where a span ends and the next begins; 64 MiB. */
@@ -36,15 +38,14 @@ export interface NatsLogOptions {
   readonly ackWaitMs?: number;
 }
 
-export type NatsSettings = Required<Omit<NatsLogOptions, "anchor">> & {
-  readonly anchor: Anchor | undefined;
-};
+export type NatsSettings = Required<Omit<NatsLogOptions, "anchor" | "storageBytes">> &
+  Pick<NatsLogOptions, "anchor" | "storageBytes">;
 
 /** Copies by which one server can be lost. */
 const REPLICAS_IN_CLUSTER = 3;
 
 export function parseNatsOptions(options: NatsLogOptions): NatsSettings {
-  const { connection, stream, create = true, anchor } = options;
+  const { connection, stream, create = true, anchor, storageBytes } = options;
   const { subject = `sluice.log.${stream}`, replicas = defaultReplicas(connection) } = options;
   const { segmentBytes = SEGMENT_BYTES, readCacheBytes = READ_CACHE_BYTES } = options;
   const { deadlineMs = NATS_DEADLINE_MS, ackWaitMs = ACK_WAIT_MS } = options;
@@ -61,7 +62,7 @@ export function parseNatsOptions(options: NatsLogOptions): NatsSettings {
   checkInteger("deadlineMs", deadlineMs, ACK_WAIT_MS_MIN, DUPLICATE_WINDOW_MS / 2);
   checkInteger("ackWaitMs", ackWaitMs, ACK_WAIT_MS_MIN, deadlineMs);
   return {
-    ...{ connection, stream, create, anchor, subject, replicas },
+    ...{ connection, stream, create, anchor, subject, replicas, storageBytes },
     ...{ segmentBytes, readCacheBytes, deadlineMs, ackWaitMs },
   };
 }

@@ -26,7 +26,7 @@ interface Sent {
 
 type Hear = (error: null, message: Msg) => void;
 
-/** A server with one stream; what it is sent and what it answers stands in the network at first. */
+/** A server with one stream. Requests and answers wait in the network first. */
 class World {
   readonly stored: Uint8Array[] = [];
   readonly network: (() => void)[] = [];
@@ -44,6 +44,7 @@ class World {
     const connection = {
       options: {},
       status: () => this.#status(),
+      getServer: () => "nats://model",
       closed: () => new Promise(() => {}),
       isClosed: () => false,
       subscribe: (_: string, { callback }: { callback: Hear }) => {
@@ -138,7 +139,7 @@ class World {
     });
   }
 
-  /** What stands in the network arrives, or is lost. */
+  /** A message in the network arrives, or is lost. */
   move(index: number, isLost: boolean): void {
     if (this.network.length === 0) return;
     const [arrive] = this.network.splice(index % this.network.length, 1);
@@ -267,7 +268,7 @@ const ANSWERED_AT_REST: Step[] = [
   { act: "calm", count: 2 },
 ];
 
-test("whatever happened, all is stored once and in order when the server is back", async () => {
+test("stores every message exactly once and in order after the server is back", async () => {
   // Left to itself the generator makes lives of six steps, too short for what is looked for.
   const lives = fc.array(step, { minLength: 15, maxLength: 45, size: "max" });
   await fc.assert(fc.asyncProperty(lives, run), { numRuns: 500, examples: [[ANSWERED_AT_REST]] });

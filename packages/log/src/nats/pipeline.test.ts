@@ -10,6 +10,7 @@ function connectionWith(options: { inboxPrefix?: string }, subjects: string[]): 
   const connection = {
     options,
     status: async function* () {},
+    getServer: () => "nats://model",
     closed: () => new Promise(() => {}),
     isClosed: () => false,
     subscribe: (subject: string) => {
@@ -20,7 +21,7 @@ function connectionWith(options: { inboxPrefix?: string }, subjects: string[]): 
   return connection as unknown as NatsConnection;
 }
 
-test("answers come to where the connection may listen", () => {
+test("answers use the inbox prefix of the connection", () => {
   for (const [options, prefix] of [
     [{}, "_INBOX."],
     [{ inboxPrefix: "_INBOX_sluice.of" }, "_INBOX_sluice.of."],

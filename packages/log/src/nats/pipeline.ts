@@ -13,7 +13,8 @@ import { NatsLink } from "./nats-link.ts";
 import type { NatsStream } from "./nats-stream.ts";
 import type { NatsSettings } from "./options.ts";
 
-const WRONG_LAST_SEQUENCE = 10_071;
+/** The second one while another message is on its way (servers since 2.11). */
+const WRONG_SEQUENCE: readonly number[] = [10_071, 10_164];
 
 interface Outgoing {
   readonly sequence: Position;
@@ -195,7 +196,7 @@ export class Pipeline {
   }
 
   #onRefused(outgoing: Outgoing, error: NonNullable<Answer["error"]>): void {
-    if (error.err_code === WRONG_LAST_SEQUENCE) {
+    if (WRONG_SEQUENCE.includes(error.err_code)) {
       outgoing.isRefused = true;
       if (outgoing === this.#queue[0]) void this.#ask(outgoing);
     } else if (isPassingAnswer(error)) this.#rest(error.description);

@@ -1,14 +1,14 @@
 import type { StreamInfo } from "@nats-io/jetstream";
 import type { Batch, Position } from "../log.ts";
-import type { BatchReader } from "./batch-reader.ts";
+import type { BatchReader } from "../messages/batch-reader.ts";
 import { logFailed, streamDamaged } from "./errors.ts";
 import { Feed } from "./feed.ts";
 import type { NatsStream, StoredMessage } from "./nats-stream.ts";
 import type { NatsSettings } from "./options.ts";
 
 /**
- * All batches from the stream's first message up to the one that `isLast` calls the last. Tells of
- * each message, whatever it is.
+ * All batches from the stream's first message up to the one that `isLast` calls the last. Calls
+ * `onRead` for each message of any kind.
  */
 export async function* replayStream(
   settings: NatsSettings,

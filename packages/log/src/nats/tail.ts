@@ -1,4 +1,4 @@
-import { FOLLOW_MS } from "../limits.ts";
+import { FOLLOW_MS, FOLLOW_MS_MAX } from "../limits.ts";
 import type { Position } from "../log.ts";
 import type { NatsStream } from "./nats-stream.ts";
 
@@ -10,12 +10,15 @@ export class Tail {
   readonly #stream: NatsStream;
   readonly #reached = Promise.withResolvers<void>();
   readonly #decided = Promise.withResolvers<void>();
+  readonly #onFirst: (first: Position) => void;
   /** The last that is known to be there. */
   #known: Position = 0;
   #end: Position | undefined;
 
-  constructor(stream: NatsStream) {
+  /** Calls `onFirst` now and then with the stream's first position, because its owner trims it. */
+  constructor(stream: NatsStream, onFirst: (first: Position) => void) {
     this.#stream = stream;
+    this.#onFirst = onFirst;
   }
 
   /** Resolves when all was read that was there at some moment. */
@@ -41,15 +44,24 @@ export class Tail {
   }
 
   async #wait(sequence: Position): Promise<boolean> {
+    let pauseMs = FOLLOW_MS;
     while (this.#end === undefined) {
-      this.#known = (await this.#stream.info()).state.last_seq;
+      const { last_seq, first_seq } = (await this.#stream.info()).state;
+      this.#known = last_seq;
+      this.#onFirst(first_seq);
       if (sequence < this.#known) return false;
       this.#reached.resolve();
-      await Promise.race([
-        this.#decided.promise,
-        new Promise((resolve) => setTimeout(resolve, FOLLOW_MS)),
-      ]);
+      await this.#pause(pauseMs);
+      // The tail looks less and less often at a log that gets no writes.
+      pauseMs = Math.min(FOLLOW_MS_MAX, pauseMs * 2);
     }
     return sequence >= this.#end;
+  }
+
+  async #pause(ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, ms);
+    await Promise.race([this.#decided.promise, promise]);
+    clearTimeout(timer);
   }
 }

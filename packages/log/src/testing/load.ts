@@ -55,7 +55,7 @@ export function numbered(number: number, sizeBytes: number): Uint8Array {
   return facts;
 }
 
-/** Every confirmed batch is there once, where it was said to be, and all are in order. */
+/** Every confirmed batch is there once, at its confirmed position, and all are in order. */
 export async function checkReplay(log: Log, { confirmed, asked }: AppendLoad): Promise<number> {
   let next = 0;
   for await (const { position, facts } of log.replay()) {

@@ -1,19 +1,39 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { needNatsServer } from "./need-nats-server.ts";
+import { natsProgram } from "./nats-program.ts";
+
+export { NATS_VERSION, natsProgram } from "./nats-program.ts";
 
 export interface NatsServersOptions {
   /** 1, or 3 that form a cluster. */
   readonly count?: number;
   /** Lines for the configuration of each server. */
   readonly config?: string;
+  /** How often streams are synced, such as `always`. Default: every two minutes. */
+  readonly syncInterval?: string | undefined;
+  /** Of nats-server. */
+  readonly version?: string | undefined;
+  /** Where each server runs; else all of them on loopback, on ports that are free. */
+  readonly hosts?: readonly NatsHost[] | undefined;
+  /** Called with the directory of each server's streams, before it is used. */
+  readonly prepareStore?: ((dir: string) => void) | undefined;
 }
 
+/** A place for a server: an address of its own, and a command that runs others there. */
+export interface NatsHost {
+  readonly address: string;
+  readonly command: readonly string[];
+}
+
+type Settings = Pick<NatsServersOptions, "config" | "syncInterval">;
+
 interface Ports {
+  readonly address: string;
+  readonly command: readonly string[];
   readonly client: number;
   readonly cluster: number;
   readonly monitor: number;
@@ -26,20 +46,18 @@ const LOOK_MS = 50;
 export class NatsServers {
   readonly #dir: string;
   readonly #ports: readonly Ports[];
+  readonly #program: string;
   readonly #children: (ChildProcess | undefined)[];
   readonly #onExit = (): void => this.#killAll();
 
-  static async start({ count = 1, config = "" }: NatsServersOptions = {}): Promise<NatsServers> {
-    needNatsServer();
-    const ports = await freePorts(count * 3);
-    const servers = new NatsServers(
-      Array.from({ length: count }, (_, i) => ({
-        client: ports[3 * i]!,
-        cluster: ports[3 * i + 1]!,
-        monitor: ports[3 * i + 2]!,
-      })),
-      config,
-    );
+  static async start(options: NatsServersOptions = {}): Promise<NatsServers> {
+    const { count = 1, config = "", version, hosts, prepareStore, syncInterval } = options;
+    const places = hosts?.map(fixedPorts) ?? (await loopbackPorts(count));
+    const servers = new NatsServers(places, { config, syncInterval }, natsProgram(version));
+    for (const index of places.keys()) {
+      mkdirSync(servers.storeOf(index));
+      prepareStore?.(servers.storeOf(index));
+    }
     try {
       await Promise.all(servers.#ports.map((_, index) => servers.restart(index)));
       await servers.ready();
@@ -50,19 +68,20 @@ export class NatsServers {
     return servers;
   }
 
-  private constructor(ports: readonly Ports[], config: string) {
+  private constructor(ports: readonly Ports[], more: Settings, program: string) {
     this.#ports = ports;
+    this.#program = program;
     this.#children = ports.map(() => undefined);
     this.#dir = mkdtempSync(join(tmpdir(), "sluice-nats-"));
     for (const index of ports.keys()) {
-      writeFileSync(this.#configPath(index), this.#configOf(index, config));
+      writeFileSync(this.#configPath(index), this.#configOf(index, more));
     }
     process.on("exit", this.#onExit);
   }
 
   /** Addresses of all servers, for a client. */
   get urls(): string[] {
-    return this.#ports.map(({ client }) => `nats://127.0.0.1:${client}`);
+    return this.#ports.map(({ address, client }) => `nats://${address}:${client}`);
   }
 
   get count(): number {
@@ -83,14 +102,19 @@ export class NatsServers {
     return join(this.#dir, this.nameOf(index));
   }
 
-  /** The end of power for a process: nothing is written any more. */
-  async kill(index: number): Promise<void> {
+  /** What a server says of itself. */
+  logOf(index: number): string {
+    return join(this.#dir, `${this.nameOf(index)}.log`);
+  }
+
+  /** The end of power for a process: nothing is written any more. Or in good order, by SIGTERM. */
+  async kill(index: number, signal: "SIGKILL" | "SIGTERM" = "SIGKILL"): Promise<void> {
     const child = this.#children[index];
     if (child === undefined) return;
     this.#children[index] = undefined;
     const ended = once(child, "exit");
     child.ref();
-    child.kill("SIGKILL");
+    child.kill(signal);
     await ended;
   }
 
@@ -110,7 +134,9 @@ export class NatsServers {
   async restart(index: number): Promise<void> {
     if (this.#children[index] !== undefined) return;
     // A test that is killed leaves no server behind.
-    const args = ["--pdeathsig", "KILL", "nats-server", "-c", this.#configPath(index)];
+    const { command } = this.#ports[index]!;
+    const server = [this.#program, "-c", this.#configPath(index)];
+    const args = ["--pdeathsig", "KILL", ...command, ...server];
     const child = spawn("setpriv", args, { stdio: "ignore" });
     this.#children[index] = child;
     await once(child, "spawn");
@@ -123,7 +149,7 @@ export class NatsServers {
     await until("the servers are ready", async () => {
       if ((await this.metaLeader()) === undefined) return false;
       // The monitoring page is there before clients are let in.
-      const ports = this.#running().map((index) => this.#ports[index]!.client);
+      const ports = this.#running().map((index) => this.#ports[index]!);
       return (await Promise.all(ports.map(isOpen))).every(Boolean);
     });
   }
@@ -169,10 +195,10 @@ export class NatsServers {
   }
 
   async #look(index: number): Promise<JetStreamView | undefined> {
-    const { monitor } = this.#ports[index]!;
+    const { address, monitor } = this.#ports[index]!;
     try {
       const options = { signal: AbortSignal.timeout(2000) };
-      const answer = await fetch(`http://127.0.0.1:${monitor}/jsz?streams=true`, options);
+      const answer = await fetch(`http://${address}:${monitor}/jsz?streams=true`, options);
       return (await answer.json()) as JetStreamView;
     } catch {
       return undefined;
@@ -183,20 +209,22 @@ export class NatsServers {
     return join(this.#dir, `${this.nameOf(index)}.conf`);
   }
 
-  #configOf(index: number, more: string): string {
-    const { client, cluster, monitor } = this.#ports[index]!;
-    const routes = this.#ports.map(({ cluster: port }) => `nats://127.0.0.1:${port}`);
+  #configOf(index: number, { config = "", syncInterval }: Settings): string {
+    const { address, client, cluster, monitor } = this.#ports[index]!;
+    const routes = this.#ports.map((one) => `nats://${one.address}:${one.cluster}`);
     const name = this.nameOf(index);
     const lines = [
       `server_name: ${name}`,
-      `listen: "127.0.0.1:${client}"`,
-      `http: "127.0.0.1:${monitor}"`,
-      `jetstream { store_dir: "${this.storeOf(index)}" }`,
-      more,
+      `listen: "${address}:${client}"`,
+      `http: "${address}:${monitor}"`,
+      `log_file: "${this.logOf(index)}"`,
+      `jetstream { store_dir: "${this.storeOf(index)}"`,
+      syncInterval === undefined ? "}" : `sync_interval: ${syncInterval} }`,
+      config,
     ];
     if (this.count > 1) {
       lines.push(
-        `cluster { name: sluice, listen: "127.0.0.1:${cluster}", routes: [${routes.join(", ")}] }`,
+        `cluster { name: sluice, listen: "${address}:${cluster}", routes: [${routes.join(", ")}] }`,
       );
     }
     return lines.join("\n");
@@ -223,8 +251,8 @@ interface JetStreamView {
   }[];
 }
 
-async function isOpen(port: number): Promise<boolean> {
-  const socket = connect(port, "127.0.0.1");
+async function isOpen({ client, address }: Ports): Promise<boolean> {
+  const socket = connect(client, address);
   try {
     await once(socket, "connect");
     return true;
@@ -241,6 +269,22 @@ async function until(what: string, holds: () => Promise<boolean>): Promise<void>
     if (Date.now() > endAt) throw new Error(`not within ${READY_MS} ms: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
+}
+
+/** Where nothing else runs, each server has the usual ports. */
+function fixedPorts({ address, command }: NatsHost): Ports {
+  return { address, command, client: 4222, cluster: 6222, monitor: 8222 };
+}
+
+async function loopbackPorts(count: number): Promise<Ports[]> {
+  const ports = await freePorts(count * 3);
+  return Array.from({ length: count }, (_, i) => ({
+    address: "127.0.0.1",
+    command: [],
+    client: ports[3 * i]!,
+    cluster: ports[3 * i + 1]!,
+    monitor: ports[3 * i + 2]!,
+  }));
 }
 
 /** All are held until all are found, so that no two are the same. */

@@ -18,8 +18,11 @@ export type Right = "produce" | "consume" | "admin" | "either" | "any" | "key" |
 /** How a call names its jobs: by an id, by many, by lease tokens, or by items with a `lease`. */
 export type JobNames = "id" | "ids" | "leases" | "items";
 
-/** Where job ids are in an answer: it is one job, a page of jobs, or a group with its members. */
-export type IdPlace = "one" | "items" | "members";
+/**
+ * Where job ids are in an answer: it is one job, a page of jobs, a group with its members, the last
+ * jobs of one schedule or of a page of them, or the examples of failures.
+ */
+export type IdPlace = "one" | "items" | "members" | "schedule" | "schedules" | "failures";
 
 export interface Argument<T = unknown> {
   readonly name: string;
@@ -68,6 +71,8 @@ export interface CallRow {
   readonly hasHoles: boolean;
   /** It takes a batch and answers item by item: `answer` is the shape of one item's `ok`. */
   readonly each: boolean;
+  /** Its second argument is a list of jobs, whose payloads are bytes. */
+  readonly sendsJobs: boolean;
   /** It has frames of its own on the wire. */
   readonly isHot: boolean;
   readonly http: HttpRoute | undefined;
@@ -78,7 +83,7 @@ export interface CallRow {
 declare const TYPES: unique symbol;
 
 /** A row with the types of its call: arguments, answer and options. */
-export interface Call<A extends readonly unknown[], R, O> extends CallRow {
+export interface TypedCall<A extends readonly unknown[], R, O> extends CallRow {
   readonly [TYPES]?: (args: A, options: O) => R;
 }
 
@@ -86,7 +91,10 @@ type OwnOptions<O> = Omit<O, keyof OperationOptions>;
 
 type Told<A extends readonly unknown[], O> = Pick<CallRow, "says" | "about" | "may" | "repeat"> &
   Partial<
-    Pick<CallRow, "waits" | "jobs" | "ids" | "bytes" | "hasHoles" | "each" | "isHot" | "answer">
+    Pick<
+      CallRow,
+      "waits" | "jobs" | "ids" | "bytes" | "hasHoles" | "each" | "sendsJobs" | "isHot" | "answer"
+    >
   > & {
     readonly args: { readonly [I in keyof A]-?: Argument<NonNullable<A[I]>> };
     readonly http?: HttpRoute["route"] | HttpRoute;
@@ -94,10 +102,10 @@ type Told<A extends readonly unknown[], O> = Pick<CallRow, "says" | "about" | "m
     ? { readonly options?: undefined }
     : { readonly options: { readonly [N in keyof OwnOptions<O>]-?: Kind } });
 
-/** Makes a row: the types by hand, everything else by what is told. */
+/** Makes a row: the types are given by hand, everything else comes from `told`. */
 export function call<A extends readonly unknown[], R, O extends CallOptions = CallOptions>(
   told: Told<A, O>,
-): Call<A, R, O> {
+): TypedCall<A, R, O> {
   const { http } = told;
   return {
     waits: false,
@@ -106,6 +114,7 @@ export function call<A extends readonly unknown[], R, O extends CallOptions = Ca
     bytes: undefined,
     hasHoles: false,
     each: false,
+    sendsJobs: false,
     isHot: false,
     answer: undefined,
     ...told,
@@ -125,7 +134,7 @@ export function optional<T>(name: string, kind: Kind<T>): Argument<T> {
 
 /** The calls of a table as methods: their arguments, then their options. */
 export type CallsOf<Table> = {
-  [N in keyof Table]: Table[N] extends Call<infer A, infer R, infer O>
+  [N in keyof Table]: Table[N] extends TypedCall<infer A, infer R, infer O>
     ? (...args: [...A, options?: O]) => Promise<R>
     : never;
 };

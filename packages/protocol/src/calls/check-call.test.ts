@@ -21,7 +21,7 @@ test("arguments and options of their kinds are passed on as they are", () => {
   ]);
 });
 
-test("an argument of another kind is refused by its name", () => {
+test("refuses an argument of another kind and names it", () => {
   assert.throws(
     () => checkCall(rowOf("cancel"), ["a"]),
     (error: never) => matches(error, "ids"),

@@ -1,9 +1,11 @@
 import type { Duration } from "../duration.ts";
 import type { GateInfo } from "../gate.ts";
+import { integer } from "../kinds.ts";
+import { COST_MAX } from "../limits.ts";
 import { COOLDOWN, COOLDOWN_REASON, type GateOptions } from "../options/gate-options.ts";
 import * as shapes from "../shapes/index.ts";
 import { arg, call, optional } from "./call.ts";
-import { FLAG, GATE, KEY, NAME, oneOf, PAGE, text, told } from "./kinds.ts";
+import { FLAG, GATE, KEY, NAME_TEXT, oneOf, PAGE, text, told } from "./kinds.ts";
 import type { GatesOptions, GatesPage, OperationOptions } from "./options.ts";
 
 export const GATE_CALLS = {
@@ -40,7 +42,7 @@ export const GATE_CALLS = {
     options: {
       ...PAGE,
       search: told(text(256), "Part of the key, in upper or lower case."),
-      queue: told(NAME, "Only gates at which lanes of this queue wait."),
+      queue: told(NAME_TEXT, "Only gates at which lanes of this queue wait."),
       configured: told(FLAG, "Only keys and patterns that have limits of their own."),
       sort: told(oneOf(["key", "waiting"]), "`waiting`: the longest lines first; default by key."),
     },
@@ -64,6 +66,16 @@ export const GATE_CALLS = {
     may: "cool",
     repeat: "again",
     http: "DELETE /v1/gates/:key/cooldown",
+  }),
+  chargeGate: call<[key: string, cost: number], void, OperationOptions>({
+    says:
+      "Corrects a cost afterwards: more was used of a gate's rate and windows than was taken, " +
+      "or, below zero, less of its rate.",
+    about: "gate",
+    args: [KEY, arg("cost", integer(-COST_MAX, COST_MAX))],
+    may: "cool",
+    repeat: "once",
+    http: "POST /v1/gates/:key/charge",
   }),
   reportGate: call<[key: string, ok: boolean], void, OperationOptions>({
     says: "Reports a success or a failure to the ladder of a gate.",

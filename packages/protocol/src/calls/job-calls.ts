@@ -1,23 +1,37 @@
 import {
   type Ack,
   type Added,
+  type AttemptInfo,
   type Extend,
   type HistoryEntry,
   JOB_STATES,
   type JobEnd,
   type JobInfo,
+  type JobLife,
+  type Logged,
+  type LogLine,
   type Nack,
   type NewJob,
   type Outcome,
   type Progress,
+  type StepResult,
+  type StepsInfo,
+  type Suspension,
 } from "../job.ts";
 import type { Schema } from "../kinds.ts";
+import { STEP_NAME } from "../options/held-options.ts";
 import type { Page } from "../queue.ts";
 import * as shapes from "../shapes/index.ts";
 import type { Why } from "../why.ts";
-import { call } from "./call.ts";
-import { batch, FAIRNESS_KEY, FLAG, ID, oneOf, PAGE, QUEUE, told } from "./kinds.ts";
-import type { AddOptions, JobsOptions, OperationOptions } from "./options.ts";
+import { arg, call, optional } from "./call.ts";
+import { ANYTHING, batch, FAIRNESS_KEY, FLAG, ID, oneOf, PAGE, QUEUE, told } from "./kinds.ts";
+import type {
+  AddOptions,
+  CancelOptions,
+  JobsOptions,
+  OperationOptions,
+  PageOptions,
+} from "./options.ts";
 
 const DONE: Schema = { type: "boolean", const: true };
 
@@ -98,10 +112,95 @@ export const JOB_CALLS = {
     answer: DONE,
     http: { route: "POST /v1/progress", isOwn: true },
   }),
-  cancel: call<[ids: readonly string[]], Outcome<boolean>[]>({
+  log: call<[items: readonly Logged[]], Outcome<true>[]>({
+    says: "Writes lines about jobs, up to 1 KiB each. The newest 200 are kept with the job.",
+    about: "job",
+    args: [batch("items", shapes.LOGGED)],
+    may: "consume",
+    repeat: "again",
+    jobs: "items",
+    each: true,
+    answer: DONE,
+    http: { route: "POST /v1/log", isOwn: true },
+  }),
+  logLines: call<[id: string], readonly LogLine[]>({
+    says: "Lists the lines that the handlers of a job have written, the oldest first.",
+    about: "job",
+    args: [ID],
+    may: "consume",
+    repeat: "read",
+    jobs: "id",
+    answer: shapes.list(shapes.LOG_LINE),
+    http: "GET /v1/jobs/:id/log",
+  }),
+  attempts: call<[id: string], readonly AttemptInfo[]>({
+    says: "Lists the deliveries of a job: its worker, when each began and ended, and how.",
+    about: "job",
+    args: [ID],
+    may: "either",
+    repeat: "read",
+    jobs: "id",
+    answer: shapes.list(shapes.ATTEMPT),
+    http: "GET /v1/jobs/:id/attempts",
+  }),
+  recordStep: call<[items: readonly StepResult[]], Outcome<true>[]>({
+    says:
+      "Keeps the results of steps, up to 1 MiB of JSON each. " +
+      "A result that is kept already stays as it is.",
+    about: "job",
+    args: [batch("items", shapes.STEP_RESULT)],
+    may: "consume",
+    repeat: "again",
+    jobs: "items",
+    each: true,
+    answer: DONE,
+    http: { route: "POST /v1/steps", isOwn: true },
+  }),
+  suspend: call<[items: readonly Suspension[]], Outcome<boolean>[], OperationOptions>({
+    says:
+      "Ends leases until a step can go on: a sleep, a signal, or gates. " +
+      "No attempt and no delivery is used. False: the step is done, and the lease lasts.",
+    about: "job",
+    args: [batch("items", shapes.SUSPENSION)],
+    may: "consume",
+    repeat: "once",
+    jobs: "items",
+    each: true,
+    answer: shapes.FLAG,
+    http: { route: "POST /v1/suspend", isOwn: true },
+  }),
+  steps: call<[id: string], StepsInfo, PageOptions>({
+    says: "Lists the steps of a job with their results, by page.",
+    about: "job",
+    args: [ID],
+    options: PAGE,
+    may: "consume",
+    repeat: "read",
+    jobs: "id",
+    answer: shapes.STEPS,
+    http: "GET /v1/jobs/:id/steps",
+  }),
+  signal: call<[id: string, name: string, value?: unknown], void, OperationOptions>({
+    says:
+      "Sends a value of up to 1 MiB of JSON to a job. The step that waits for this name gets it; " +
+      "until there is one it is kept, up to 100 a job.",
+    about: "job",
+    args: [ID, arg("name", STEP_NAME), optional("value", ANYTHING)],
+    may: "produce",
+    repeat: "once",
+    jobs: "id",
+    http: "POST /v1/jobs/:id/signal",
+  }),
+  cancel: call<[ids: readonly string[]], Outcome<boolean>[], CancelOptions>({
     says: "Cancels jobs; false for one that had ended.",
     about: "job",
     args: [batch("ids", shapes.TEXT)],
+    options: {
+      dependencies: told(
+        FLAG,
+        "Also cancels the jobs that it waits for and no other job does, up to 10,000; needs the right on all queues.",
+      ),
+    },
     may: "produce",
     repeat: "again",
     jobs: "ids",
@@ -132,6 +231,19 @@ export const JOB_CALLS = {
     jobs: "ids",
     each: true,
     http: "POST /v1/jobs/:id/retry",
+  }),
+  lives: call<[ids: readonly string[]], Outcome<JobLife>[]>({
+    says:
+      "Tells which run of each job this is, and whether it has ended, when that is durable. " +
+      "With the identity of its log, this names the run for a note in another database.",
+    about: "job",
+    args: [batch("ids", shapes.TEXT)],
+    may: "consume",
+    repeat: "read",
+    jobs: "ids",
+    each: true,
+    answer: shapes.LIFE,
+    http: "GET /v1/jobs/:id/life",
   }),
   job: call<[id: string], JobInfo>({
     says: "Inspects a job.",

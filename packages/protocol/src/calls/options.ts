@@ -1,5 +1,6 @@
 /** What calls take beside their arguments, and the answers that are theirs alone. */
 import type { Duration } from "../duration.ts";
+import type { JobFilter, JobOrder } from "../found.ts";
 import type { GateInfo } from "../gate.ts";
 import type { FairnessKey, JobState } from "../job.ts";
 import type { LaneSort, Page } from "../queue.ts";
@@ -20,7 +21,7 @@ export interface LookOptions extends CallOptions {
 
 export interface StatsOptions extends CallOptions {
   queues?: readonly string[];
-  /** Gates, by their key, whose decisions are told. */
+  /** Keys of the gates whose decisions the answer includes. */
   gates?: readonly string[];
   /** With the oldest and the next job of each, which takes a look at every job there is. */
   oldest?: boolean;
@@ -42,6 +43,15 @@ export interface LanesOptions extends PageOptions {
   search?: string;
   /** Absent: in no order that means anything, and cheaper. */
   sort?: LaneSort;
+}
+
+export interface SchedulesOptions extends PageOptions {
+  /** Only those of this queue. */
+  queue?: string;
+  /** Only those of this name. */
+  name?: string;
+  /** Part of the name, whatever its case. */
+  search?: string;
 }
 
 export interface GatesOptions extends PageOptions {
@@ -69,10 +79,34 @@ export interface JobsOptions extends PageOptions {
   lane?: FairnessKey;
 }
 
+export interface CountOptions extends JobFilter, CallOptions {
+  cursor?: string;
+}
+
+export interface FindOptions extends CountOptions {
+  limit?: number;
+  order?: JobOrder;
+}
+
+export interface FailuresOptions extends CallOptions, Pick<JobFilter, "queues" | "since"> {
+  limit?: number;
+}
+
+export interface BulkOptions extends OperationOptions {
+  /** The queue that the jobs go to. */
+  to?: string;
+  /** JSON that replaces the payload of each job. */
+  payload?: unknown;
+  /** Only counts the jobs that are meant. */
+  dryRun?: boolean;
+  /** Who does it. */
+  by?: string;
+}
+
 export interface RedriveOptions extends OperationOptions {
-  /** At most so many; all when it is not said. */
+  /** At most this many; absent: all. */
   count?: number;
-  /** Only these, instead of a count; those that are no letters of the queue are passed over. */
+  /** Only these, instead of a count; ids that are not letters of the queue are skipped. */
   ids?: readonly string[];
 }
 
@@ -115,9 +149,19 @@ export interface OperationOptions extends CallOptions {
 export interface AddOptions extends OperationOptions {
   /**
    * More members of the groups that these jobs name come with another call: those groups do not
-   * end before they are released. Whoever goes away without a word releases them after a minute.
+   * end before they are released. If the client disappears, they are released after a minute.
    */
   holdGroups?: boolean | undefined;
+}
+
+export interface CancelOptions extends CallOptions {
+  /** Also the jobs that it waits for and no other job does, up to 10,000. Default false. */
+  dependencies?: boolean | undefined;
+}
+
+export interface AddFlowOptions extends OperationOptions {
+  /** A flow that was opened: its jobs run when it is sealed. Absent: a flow of its own. */
+  flow?: string | undefined;
 }
 
 export interface LeaseOptions extends CallOptions {

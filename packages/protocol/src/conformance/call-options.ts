@@ -14,9 +14,13 @@ const CALLS: Calls = {
   giveBack: (broker, call) => broker.giveBack([], call),
   extend: (broker, call) => broker.extend([], call),
   progress: (broker, call) => broker.progress([], call),
+  recordStep: (broker, call) => broker.recordStep([], call),
+  suspend: (broker, call) => broker.suspend([], call),
+  chargeGate: (broker, call) => broker.chargeGate("gate", 1, call),
   cancel: (broker, call) => broker.cancel([], call),
   cancelByKey: (broker, call) => broker.cancelByKey("q", [], call),
   retry: (broker, call) => broker.retry([], call),
+  lives: (broker, call) => broker.lives([], call),
   queuesOf: (broker, call) => broker.queuesOf([], call),
   jobs: (broker, call) => broker.jobs("q", call),
   releaseGroups: (broker, call) => broker.releaseGroups([], call),
@@ -78,6 +82,22 @@ export const bounding = cases("call options", {
       await rejects(scene.broker.queues({ timeout }), "INVALID", `a time of ${timeout}`);
     }
   }),
+
+  "an argument or an option that the table of calls does not have is refused by its name": onQueue(
+    async ({ broker }) => {
+      const refused = async (answer: Promise<unknown>, field: string): Promise<void> => {
+        const { details } = await rejects(answer, "INVALID", field);
+        equal(details?.field, field, "the field that the error names");
+      };
+      await refused(broker.queues({ bogus: 1 } as never), "options.bogus");
+      await refused(broker.lanes("q", { operationId: "x" } as never), "options.operationId");
+      await refused(broker.lanes("q", { limit: null } as never), "limit");
+      await refused(broker.gates({ sort: "size" } as never), "sort");
+      await refused(broker.reportGate("gate", "yes" as never), "ok");
+      await refused(broker.cooldown("gate", "soon" as never), "duration");
+      await refused(broker.cooldown("gate", 1, 5 as never), "reason");
+    },
+  ),
 
   "an add that is over its time ends with TIMEOUT, and adds nothing later": async (scene) => {
     await full(scene);

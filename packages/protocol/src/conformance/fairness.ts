@@ -64,6 +64,20 @@ export const sharing = cases("fairness", {
     check(next.includes("quiet"), `the new lane must be served within 2 jobs, got ${next}`);
   }),
 
+  "an ordered lane has one job out at a time, in the order of the adds": async (scene) => {
+    await scene.queue({ ordered: true });
+    await scene.addAll(["a1", "a2", "a3"], { fairnessKey: "a" });
+    await scene.add("b1", { fairnessKey: "b" });
+    const first = await scene.take(10);
+    equal(first.map(textOf).sort(), ["a1", "b1"], "the first of each lane");
+    const ahead = first.find((job) => textOf(job) === "a1")!;
+    const waiting = (await scene.broker.jobs("q", { state: "waiting" })).items;
+    const why = await scene.broker.why(waiting[0]!.id);
+    check("ahead" in why && why.ahead === ahead.id, `why must name the job ahead: ${why.text}`);
+    await scene.ack(ahead);
+    equal((await scene.take(10)).map(textOf), ["a2"], "the next one");
+  },
+
   "a path is fair between its first levels, and then below them": onQueue(async (scene) => {
     for (const user of ["1", "2", "3"]) {
       await backlog(scene, `acme ${user}`, 20, { fairnessKey: ["acme", user] });

@@ -1,4 +1,5 @@
 import { adding, repeating, repeatingSurvives } from "./add.ts";
+import { bulk, bulkSurvives } from "./bulk.ts";
 import { bounding } from "./call-options.ts";
 import { cancelling } from "./cancel.ts";
 import { admission, capacity, results } from "./capacity.ts";
@@ -10,7 +11,9 @@ import { cancelByKey, dedupe } from "./dedupe.ts";
 import { telling } from "./events.ts";
 import { dying, failing } from "./fail.ts";
 import { laning, sharing, tiers } from "./fairness.ts";
+import { finding, findsSurvive } from "./find.ts";
 import { extending, finishing, holding } from "./finish.ts";
+import { adding as addingFlows, flowsSurvive, waiting as waitingForOthers } from "./flows.ts";
 import { changing, cooling } from "./gate-changes.ts";
 import { parts, refusals, releases } from "./gates.ts";
 import { grouping, heldGroupsSurvive, holding as holdingGroups, waitingMembers } from "./groups.ts";
@@ -28,6 +31,8 @@ import { consumersCrash, consumersLeave, jobsSurvive, namesSurvive } from "./reo
 import { gatesSurvive, queuesSurvive, storesSurvive } from "./reopen-state.ts";
 import { repeatingRare } from "./repeating.ts";
 import { Scene } from "./scene.ts";
+import { schedulesSurvive, scheduling } from "./schedules.ts";
+import { stepping, stepsSurvive } from "./steps.ts";
 import { storing } from "./stores.ts";
 import { explaining } from "./why.ts";
 
@@ -67,7 +72,14 @@ const CASES: readonly ConformanceCase[] = [
   ...cancelling,
   ...inspecting,
   ...listing,
+  ...finding,
+  ...findsSurvive,
+  ...bulk,
+  ...bulkSurvives,
   ...explaining,
+  ...waitingForOthers,
+  ...addingFlows,
+  ...flowsSurvive,
   ...grouping,
   ...holdingGroups,
   ...waitingMembers,
@@ -87,7 +99,9 @@ const CASES: readonly ConformanceCase[] = [
   ...cooling,
   ...coolingRights,
   ...coolingRightsSurvive,
+  ...stepping,
   ...storing,
+  ...scheduling,
   ...telling,
   ...closing,
   ...jobsSurvive,
@@ -98,7 +112,9 @@ const CASES: readonly ConformanceCase[] = [
   ...gatesSurvive,
   ...queuesSurvive,
   ...policiesSurvive,
+  ...stepsSurvive,
   ...storesSurvive,
+  ...schedulesSurvive,
 ];
 
 /**

@@ -2,7 +2,19 @@ import type { JobInfo } from "../job.ts";
 import type { JobsOptions } from "../port.ts";
 import type { QueueTimes } from "../stats.ts";
 import { cases, onQueue } from "./case.ts";
-import { bytes, check, each, equal, inOrder, matches, paged, rejects, textOf } from "./check.ts";
+import {
+  accepted,
+  bytes,
+  check,
+  each,
+  equal,
+  inOrder,
+  matches,
+  paged,
+  refused,
+  rejects,
+  textOf,
+} from "./check.ts";
 import { PROMPT, type Scene } from "./scene.ts";
 
 /** The id of a job that the scene's broker has never issued. */
@@ -39,13 +51,56 @@ export const inspecting = cases("job, history, ended", {
     matches(await scene.broker.job(id), info, "the job");
   }),
 
+  "the lines and the attempts of a job are told, whatever became of it": async (scene) => {
+    await scene.queue({ retry: PROMPT });
+    const id = await scene.add("x");
+    const first = await scene.takeOne("q", { worker: "w1" });
+    const [written] = await scene.broker.log([{ lease: first.lease, lines: ["one", "two"] }]);
+    accepted(written, "the lines");
+    await scene.nack(first, { error: "boom" });
+    const second = await scene.takeOne("q", { worker: "w2" });
+    await scene.broker.log([{ lease: second.lease, lines: ["x".repeat(2000)] }]);
+    await scene.ack(second, bytes("done"));
+    const lines = each(await scene.broker.logLines(id), "text");
+    equal(lines.slice(0, 2), ["one", "two"], "the first lines");
+    equal(lines[2]!.length, 1024, "the length of the long one");
+    const attempts = await scene.broker.attempts(id);
+    equal(each(attempts, "worker"), ["w1", "w2"], "the workers");
+    equal(each(attempts, "outcome"), ["failed", "finished"], "how they ended");
+    check(
+      attempts.every(({ startedAt, endedAt }) => endedAt! >= startedAt),
+      "each has a length",
+    );
+    const [late] = await scene.broker.log([{ lease: first.lease, lines: ["late"] }]);
+    refused(late, "ALREADY_FINISHED", "a line of a lease that is over");
+  },
+
   "a job never issued is not found by any call": async (scene) => {
     const id = await unknownId(scene);
     await scene.queue();
     await rejects(scene.broker.job(id), "JOB_NOT_FOUND", "job");
     await rejects(scene.broker.why(id), "JOB_NOT_FOUND", "why");
     await rejects(scene.broker.history(id), "JOB_NOT_FOUND", "history");
+    refused((await scene.broker.lives([id]))[0], "JOB_NOT_FOUND", "lives");
     await rejects(scene.atOnce(scene.broker.ended(id), "ended"), "JOB_NOT_FOUND", "ended");
+  },
+
+  "a job that is retried by a person lives again, by the same log": async (scene) => {
+    await scene.queue({ retry: PROMPT });
+    const id = await scene.add("x");
+    const lives = async () => (await scene.broker.lives([id]))[0]!.ok!;
+    const { log } = await lives();
+    check(log.length >= 20, "the identity of the log must be one that others do not have");
+    await scene.nack(await scene.takeOne());
+    equal(await lives(), { log, generation: 0, isEnded: false }, "after a failure");
+    await scene.ack(await scene.takeOne());
+    equal(await lives(), { log, generation: 0, isEnded: true }, "after its end");
+    await scene.broker.retry([id]);
+    equal(await lives(), { log, generation: 1, isEnded: false }, "after the retry");
+    await scene.nack(await scene.takeOne(), { unrecoverable: true });
+    equal((await lives()).generation, 2, "of the dead letter");
+    await scene.broker.redrive("q.dlq");
+    equal(await lives(), { log, generation: 3, isEnded: false }, "after the redrive");
   },
 
   "the queue of a job is told, wherever the job is": onQueue(async (scene) => {

@@ -20,12 +20,13 @@ const setting = cases("setQueue", {
       paused: false,
       weight: 1,
       retry: { attempts: 5, min: 1000, max: 300_000, factor: 2, jitter: 0.2, deliveries: 250 },
-      results: { jobs: 1000, ttl: 600_000 },
+      results: { jobs: 100_000, ttl: 86_400_000 },
       capacity: {
         jobs: 1_000_000,
         bytes: 2 ** 30,
         perLane: null,
         delayed: 1_000_000,
+        blocked: 1_000_000,
         running: 1_000_000,
       },
     };
@@ -40,7 +41,7 @@ const setting = cases("setQueue", {
     const { config } = await scene.queue({ retry: { factor: 3 }, results: { jobs: 5 } });
     equal([config.lease, config.addTimeout], [7000, 77], "options that were not named");
     matches(config.retry, { attempts: 9, factor: 3 }, "the retries");
-    matches(config.results, { jobs: 5, ttl: 600_000 }, "the results");
+    matches(config.results, { jobs: 5, ttl: 86_400_000 }, "the results");
     equal((await scene.broker.queue("q")).config, config, "the configuration that is kept");
     await scene.ack(running);
     await scene.expect(["b"], "the jobs that wait");

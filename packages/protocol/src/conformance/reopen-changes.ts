@@ -107,6 +107,17 @@ export const changesSurvive = durableCases("changes survive", {
     equal(await scene.broker.history(id), before, "the history");
   },
 
+  "the run of a job is the same, also when it is told again": async (scene) => {
+    await scene.queue({ retry: PROMPT });
+    const id = await scene.add("x");
+    await scene.ack(await scene.takeOne());
+    await scene.broker.retry([id]);
+    const before = await scene.broker.lives([id]);
+    equal(before[0]?.ok?.generation, 1, "its generation");
+    await scene.reopen();
+    equal(await scene.broker.lives([id]), before, "its life");
+  },
+
   "a broker that is opened again twice has lost nothing either": onQueue(async (scene) => {
     await scene.addAll(["a", "b", "c"]);
     const a = await scene.takeOne();

@@ -13,6 +13,21 @@ export const repeatingRare = cases("operation ids of rare calls", {
     equal(await scene.broker.storeGet("s", ["k"]), [2], "what is stored");
   },
 
+  "a numbered operation is answered again until its source says a higher number": onQueue(
+    async (scene) => {
+      const add = (number: number, payload: string) =>
+        scene.broker.add("q", [{ payload: new TextEncoder().encode(payload) }], {
+          operationId: `numbered:relay:${number}`,
+        });
+      const first = await add(7, "a");
+      equal(await add(7, "a"), first, "the answer again");
+      await rejects(add(7, "b"), "CONFLICT", "another payload");
+      await add(8, "b");
+      await rejects(add(7, "a"), "CONFLICT", "a number that is over");
+      equal((await scene.broker.queue("q")).stats.waiting, 2, "the jobs that wait");
+    },
+  ),
+
   "a purge or a deletion that is made again leaves later jobs alone": onQueue(async (scene) => {
     await scene.addAll(["a"]);
     await scene.broker.purge("q", { operationId: "purge" });

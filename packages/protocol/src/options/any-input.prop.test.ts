@@ -41,7 +41,7 @@ const PARSERS: Readonly<Record<string, (options: unknown) => unknown>> = {
 };
 
 for (const [parser, parse] of Object.entries(PARSERS)) {
-  test(`${parser}: whatever is given is accepted or refused with INVALID`, () => {
+  test(`${parser}: accepts any input or refuses it with INVALID`, () => {
     let refused = 0;
     fc.assert(
       fc.property(options, (given) => {

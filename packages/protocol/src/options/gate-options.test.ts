@@ -32,7 +32,7 @@ test("every limit is kept with its durations in milliseconds", () => {
   });
 });
 
-test("what is not given gets its default, or stays absent", () => {
+test("an option that is not given gets its default, or stays absent", () => {
   assert.deepEqual(parseGate({}), {});
   assert.deepEqual(parseGate({ rate: 2.5 }), { rate: 2.5, burst: 2.5 });
   assert.deepEqual(parseGate({ rate: 0 }), { rate: 0, burst: 1 });
@@ -111,7 +111,7 @@ test("lists are bounded in length", () => {
   }
 });
 
-test("a bad limit is refused by its name", () => {
+test("refuses a bad limit and names it", () => {
   for (const bad of [undefined, null, [], "open"]) assert.equal(refusedGate(bad), "gate");
   const cases: [unknown, string][] = [
     [{ burst: 5 }, "gate.burst"],

@@ -11,7 +11,14 @@ export {
   type IntervalOptions,
   parseGate,
 } from "./gate-options.ts";
-export { checkFailure, EXTEND, NACK } from "./held-options.ts";
+export {
+  checkFailure,
+  checkStepName,
+  checkSuspension,
+  EXTEND,
+  NACK,
+  SUSPENSION,
+} from "./held-options.ts";
 export {
   FAIRNESS_KEY,
   JOB_FIELDS,
@@ -42,6 +49,15 @@ export {
 } from "./queue-options.ts";
 export type { QueueRetryOptions, RetryOptions } from "./retry-options.ts";
 export {
+  answerSchedule,
+  BACKFILL_TIME,
+  type ParsedSchedule,
+  parseSchedule,
+  SCHEDULE_OPTIONS,
+  type ScheduleOptions,
+  type ScheduleSettings,
+} from "./schedule-options.ts";
+export {
   among,
   BROKER_OPTIONS,
   type BrokerLimits,
@@ -58,6 +74,15 @@ export {
   variableOf,
 } from "./server-options.ts";
 export {
+  parseStep,
+  parseWait,
+  STEP_OPTIONS,
+  type StepOptions,
+  WAIT_OPTIONS,
+  type WaitOptions,
+} from "./step-options.ts";
+export {
+  type BatchRule,
   CLOSE_OPTIONS,
   type CloseOptions,
   CONSUME_OPTIONS,

@@ -23,10 +23,12 @@ test("every option reaches the port under its own name and unit", () => {
     maxWait: "1m",
     dedupe: { key: "k", mode: "window", window: "2m" },
     group: "g",
+    after: ["b12", { id: "b13", onDependencyFailure: "run" }],
     headers: { tenant: "acme" },
     attempts: 7,
     backoff: { min: "1s", max: "1m", factor: 3, jitter: 0 },
     lease: "30s",
+    ordered: true,
   };
   assert.deepEqual(read(options), {
     fairnessKey: ["acme", "user-7"],
@@ -39,10 +41,12 @@ test("every option reaches the port under its own name and unit", () => {
     maxWaitMs: 60_000,
     dedupe: { key: "k", mode: "window", windowMs: 120_000 },
     group: "g",
+    after: [{ id: "b12" }, { id: "b13", onDependencyFailure: "run" }],
     headers: { tenant: "acme" },
     attempts: 7,
     backoff: { minMs: 1_000, maxMs: 60_000, factor: 3, jitter: 0 },
     leaseMs: 30_000,
+    ordered: true,
   });
 });
 
@@ -50,15 +54,15 @@ test("points in time are dates or numbers", () => {
   assert.deepEqual(read({ runAt: new Date(5), deadline: 9 }), { runAt: 5, deadline: 9 });
 });
 
-test("dedupe waits for the pending job unless it is told otherwise", () => {
+test("dedupe has the mode pending unless the options name another", () => {
   assert.deepEqual(read({ dedupe: { key: "k" } }), { dedupe: { key: "k", mode: "pending" } });
 });
 
-test("what is undefined is not said", () => {
+test("leaves out options that are undefined", () => {
   assert.deepEqual(read({ delay: undefined, weight: undefined, unknown: undefined }), {});
 });
 
-test("a bad value is refused by the name of its option", () => {
+test("refuses a bad value and names its option", () => {
   assert.equal(refused({ delay: "soon" }), "job.delay");
   assert.equal(refused({ delay: -1 }), "job.delay");
   assert.equal(refused({ runAt: "tomorrow" }), "job.runAt");

@@ -11,6 +11,7 @@ import {
   answerOf,
   bytes,
   checkParsed,
+  FLAG,
   integer,
   invalid,
   isObject,
@@ -24,6 +25,7 @@ import {
 } from "../kinds.ts";
 import * as limits from "../limits.ts";
 import { A_GROUP, byteLength, GROUP_PATTERN, isGroup } from "../names.ts";
+import { AFTER } from "./after.ts";
 import { BACKOFF } from "./retry-options.ts";
 
 const { KEY_BYTES_MAX, PATH_LEVELS_MAX } = limits;
@@ -121,6 +123,10 @@ export const JOB_OPTIONS = {
     kind: GROUP,
     text: "A group of this queue, or `queue/name` of another: jobs that are submitted together.",
   },
+  after: {
+    kind: list(AFTER, limits.JOB_AFTER_MAX),
+    text: "Jobs, or their ids, that must have ended before this one can run.",
+  },
   headers: { kind: HEADERS, text: "Texts that travel with the job; policies read them." },
   attempts: {
     kind: integer(1, limits.ATTEMPTS_MAX),
@@ -134,6 +140,11 @@ export const JOB_OPTIONS = {
     reckoned: "the queue's",
     text: "How long a worker may hold the job without a sign of life.",
   },
+  ordered: {
+    kind: FLAG,
+    reckoned: "the queue's",
+    text: "The job waits for the ordered jobs ahead of it with the same key and priority to end.",
+  },
 } as const satisfies Fields;
 
 export interface JobOptions extends GivenFields<typeof JOB_OPTIONS> {}
@@ -146,7 +157,7 @@ export const JOB_FIELDS = Object.keys(JOB_OPTIONS) as readonly (keyof JobOptions
 /** They have another form inside. */
 const CONVERTED: ReadonlySet<string> = new Set<keyof JobOptions>([
   ...(["delay", "runAt", "ttl", "deadline", "maxWait"] as const),
-  ...(["dedupe", "backoff", "lease"] as const),
+  ...(["dedupe", "backoff", "lease", "after"] as const),
 ]);
 
 interface Reading {
@@ -166,7 +177,7 @@ const TOLD: ReadonlyMap<string, { readonly name: string; readonly kind: Kind }> 
   Object.entries(JOB_OPTIONS as Fields).map(([name, { as = name, kind }]) => [as, { name, kind }]),
 );
 
-/** Reads options into a job, which may have others; `undefined` is as if it were not given. */
+/** Reads options into a job, which may have others. Options that are `undefined` are ignored. */
 export function readJob(job: object, options: object): void {
   for (const name in options) {
     const value = (options as Record<string, unknown>)[name];
@@ -200,9 +211,15 @@ export class PreparedJob implements NewJob, JobSpec {
   maxWaitMs: number | undefined = undefined;
   dedupe: JobSpec["dedupe"] = undefined;
   group: string | undefined = undefined;
+  after: NewJob["after"] = undefined;
+  /** The same, for the engine: jobs are numbers there. */
+  dependencies: JobSpec["dependencies"] = undefined;
+  flow: number | undefined = undefined;
   attempts: number | undefined = undefined;
   backoff: JobSpec["backoff"] = undefined;
   leaseMs: number | undefined = undefined;
+  ordered: boolean | undefined = undefined;
+  schedule: JobSpec["schedule"] = undefined;
   sizeBytes: number | undefined = undefined;
   body: unknown = undefined;
 }

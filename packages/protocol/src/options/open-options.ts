@@ -1,10 +1,10 @@
-/** What `Sluice.open` is told. */
+/** The options of `Sluice.open`. */
 import type { Clock } from "../clock.ts";
 import { type Fields, fields, type GivenFields } from "../fields.ts";
 import { type Given, invalid, type Kind, kind } from "../kinds.ts";
 import { BROKER_OPTIONS, SERVER_OPTIONS } from "./server-options.ts";
 
-const { dir, durability } = SERVER_OPTIONS;
+const { dir, durability, log } = SERVER_OPTIONS;
 
 const CLOCK: Kind<Clock> = kind("a Clock, with the functions now and at", {}, isClock);
 const SEED: Kind<number> = kind("an integer", { type: "integer" }, Number.isSafeInteger);
@@ -15,7 +15,11 @@ function isClock(value: unknown): boolean {
 }
 
 const PLACE = {
-  dir: { kind: dir.kind, text: 'Where the data lies; not needed with `durability: "memory"`.' },
+  dir: {
+    kind: dir.kind,
+    text: 'Where the data lies; not needed with `log` or with `durability: "memory"`.',
+  },
+  log,
   durability,
 } as const satisfies Fields;
 
@@ -35,11 +39,16 @@ export type Durability = Given<typeof durability.kind>;
 
 export interface OpenOptions extends GivenFields<typeof OPEN_OPTIONS> {}
 
-const OPEN = fields(OPEN_OPTIONS, ({ dir: path, durability: mode }, field) => {
-  if (mode === "memory") {
-    if (path !== undefined) throw invalid(`${field}.dir`, 'absent with durability: "memory"', path);
-  } else if (path === undefined) {
-    const wanted = 'the path of a directory, unless durability is "memory"';
+const OPEN = fields(OPEN_OPTIONS, ({ dir: path, durability: mode, log: address }, field) => {
+  const elsewhere = mode === "memory" ? 'durability: "memory"' : address && "log";
+  if (elsewhere && path !== undefined) {
+    throw invalid(`${field}.dir`, `absent with ${elsewhere}`, path);
+  }
+  if (mode === "memory" && address !== undefined) {
+    throw invalid(`${field}.durability`, '"fsync" or "os" with log', mode);
+  }
+  if (!elsewhere && path === undefined) {
+    const wanted = 'the path of a directory, unless log is given or durability is "memory"';
     throw invalid(`${field}.dir`, wanted, path);
   }
 });

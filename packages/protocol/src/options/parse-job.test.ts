@@ -22,7 +22,7 @@ function refusedJob(job: unknown): string {
 /** The field that a refusal names; empty when nothing is refused. */
 const refused = (options: object): string => refusedJob({ payload, ...options });
 
-test("a job that says nothing but its payload is valid", () => {
+test("a job with only a payload is valid", () => {
   assert.equal(parseJob({ payload }).payload, payload);
   assert.equal(refused({ fairnessKey: "acme", gates: ["smtp"], priority: 0 }), "");
   for (const bad of [undefined, null, 7, "x"]) assert.equal(refusedJob(bad), "job");
@@ -31,7 +31,7 @@ test("a job that says nothing but its payload is valid", () => {
   }
 });
 
-test("a parsed job is a new object of one shape, with all that was said", () => {
+test("a parsed job is a new object of one shape, with all given options", () => {
   const said = { payload, weight: 2, delayMs: 5, headers: { a: "b" }, cost: undefined };
   const parsed = parseJob(said);
   const { weight, delayMs, headers } = parsed;
@@ -132,7 +132,7 @@ test("gates are up to 16 names", () => {
   }
 });
 
-test("one way to say when, and one to say until when", () => {
+test("refuses delayMs with runAt, and ttlMs with deadline", () => {
   assert.equal(refused({ delayMs: 1, runAt: 1 }), "job.runAt");
   assert.equal(refused({ ttlMs: 1, deadline: 1 }), "job.deadline");
   assert.equal(refused({ delayMs: 1, deadline: 1 }), "");
@@ -177,7 +177,7 @@ test("a backoff changes some of its queue's", () => {
   assert.equal(refused({ backoff: 5 }), "job.backoff");
 });
 
-test("whatever comes, it is valid or refused with INVALID", () => {
+test("any input is valid or refused with INVALID", () => {
   const field = fc.constantFrom(
     ...["fairnessKey", "weight", "priority", "gates", "cost", "delayMs", "runAt", "ttlMs"],
     ...["deadline", "maxWaitMs", "dedupe", "group", "attempts", "backoff", "leaseMs", "headers"],

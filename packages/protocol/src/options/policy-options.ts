@@ -1,6 +1,6 @@
 /**
- * What a queue tells the jobs that are added to it, each option by itself, when their producer
- * does not. A policy is data: it is stored with the queue and runs where the broker is.
+ * The options that a queue sets on jobs that are added to it, each option by itself, if their
+ * producer does not. A policy is data: it is stored with the queue and runs where the broker is.
  *
  * A template is a text with places: `{headers.tenant}` is the value of a header, `{queue}` the name
  * of the queue, and `{headers.region|eu}` is `eu` when the header is missing or empty. A template
@@ -49,6 +49,12 @@ const NUMBER = rule<PolicyNumber>("a number, a template or a choice", ["number",
 const TIER = rule<PolicyNumber | PolicyChoice<number | string>>(
   "the index or name of a tier, a template or a choice",
   ["integer", "string"],
+);
+
+const SWITCH: Kind<boolean | string | PolicyChoice<boolean>> = kind(
+  "true, false, a template that makes one of them, or a choice",
+  { anyOf: [{ type: ["boolean", "string"] }, CHOICE] },
+  (value) => typeof value === "boolean" || typeof value === "string" || isObject(value),
 );
 
 const LENGTH = duration();
@@ -108,6 +114,10 @@ export const POLICY_OPTIONS = {
   maxWait: { kind: DURATION, as: "maxWaitMs", text: "The longest wait behind gates." },
   attempts: { kind: NUMBER, text: "Failures after which the job is dead." },
   lease: { kind: DURATION, as: "leaseMs", text: "How long the job may be held." },
+  ordered: {
+    kind: SWITCH,
+    text: "Whether the job waits for the ordered jobs ahead of it with the same key and priority.",
+  },
   lua: {
     kind: TEXT,
     text:

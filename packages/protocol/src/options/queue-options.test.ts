@@ -15,14 +15,21 @@ const parse = (options?: unknown) => parseQueueConfig("q", options);
 /** As JSON, so that parts that are switched off do not show. */
 const plain = (value: unknown) => JSON.parse(JSON.stringify(value));
 
-test("a queue that is told nothing has the documented defaults", () => {
+test("a queue without options has the documented defaults", () => {
   assert.deepEqual(plain(parse()), {
     tiers: [{ name: "0" }, { name: "1" }, { name: "2" }, { name: "3" }],
     tierOrder: "strict",
     fairness: true,
+    ordered: false,
     weights: {},
     weight: 1,
-    capacity: { jobs: 1_000_000, bytes: 1_073_741_824, delayed: 1_000_000, running: 1_000_000 },
+    capacity: {
+      jobs: 1_000_000,
+      bytes: 1_073_741_824,
+      delayed: 1_000_000,
+      blocked: 1_000_000,
+      running: 1_000_000,
+    },
     onFull: "reject",
     addTimeoutMs: 5000,
     fullRetryMs: 10_000,
@@ -36,21 +43,22 @@ test("a queue that is told nothing has the documented defaults", () => {
       deliveries: 250,
     },
     dlq: "q.dlq",
-    results: { jobs: 1000, ms: 600_000 },
+    results: { jobs: 100_000, ms: 86_400_000 },
     paused: false,
   });
   assert.deepEqual(parse({}), parse());
 });
 
-test("what is given is kept, and the answer can be set again", () => {
+test("keeps the given options, and the answer can be set again", () => {
   const options = {
     tiers: [{ name: "fast", capacity: 10, spillTo: 1 }, { name: "slow" }],
     tierOrder: [3, 1],
     promoteAfter: "10m",
     fairness: false,
+    ordered: true,
     weights: { "acme/*": 3, constructor: 2 },
     weight: 7,
-    capacity: { jobs: 5, bytes: 6, perLane: 2, delayed: 0, running: 1 },
+    capacity: { jobs: 5, bytes: 6, perLane: 2, delayed: 0, blocked: 3, running: 1 },
     onFull: "spill",
     addTimeout: 7,
     fullRetry: 5,
@@ -69,6 +77,7 @@ test("what is given is kept, and the answer can be set again", () => {
     tiers: options.tiers,
     tierOrder: [3, 1],
     fairness: false,
+    ordered: true,
     weights: options.weights,
     weight: 7,
     capacity: options.capacity,
@@ -282,7 +291,7 @@ test("a policy is replaced as a whole, and removed by null", () => {
   assert.equal(parseQueueConfig("q", { policy: null }, base).policy, undefined);
 });
 
-test("a bad policy is refused by its field", () => {
+test("refuses a bad policy and names its field", () => {
   assert.equal(refused({ policy: "x" }), "queue.policy");
   assert.equal(refused({ policy: { weight: true } }), "queue.policy.weight");
   assert.equal(refused({ policy: { group: "x" } }), "queue.policy.group");

@@ -138,6 +138,11 @@ const CAPACITY_OPTIONS = {
     default: 1_000_000,
     text: "Jobs that are not due yet.",
   },
+  blocked: {
+    kind: integer(0, CAPACITY_JOBS_MAX),
+    default: 1_000_000,
+    text: "Jobs that wait for other jobs.",
+  },
   running: { kind: JOBS, default: 1_000_000, text: "Jobs that run at once." },
 } as const satisfies Fields;
 
@@ -181,8 +186,12 @@ const DLQ: Kind<string | false> = {
 };
 
 const RESULTS_OPTIONS = {
-  jobs: { kind: integer(0, limits.RESULTS_JOBS_MAX), default: 1000, text: "How many at most." },
-  ttl: { kind: duration(), as: "ms", default: "10m", text: "For how long." },
+  jobs: {
+    kind: integer(0, limits.RESULTS_JOBS_MAX),
+    default: 100_000,
+    text: "How many at most; all queues share the budget of the broker.",
+  },
+  ttl: { kind: duration(), as: "ms", default: "24h", text: "For how long." },
 } as const satisfies Fields;
 
 export const QUEUE_OPTIONS = {
@@ -201,6 +210,13 @@ export const QUEUE_OPTIONS = {
     kind: FLAG,
     default: true,
     text: "False: first in, first out within a tier, whatever the key.",
+  },
+  ordered: {
+    kind: FLAG,
+    default: false,
+    text:
+      "Jobs with one fairness key and priority run one by one, in the order in which they were " +
+      "added: each waits until the one ahead has ended or is dead.",
   },
   weights: {
     kind: WEIGHTS,

@@ -24,6 +24,9 @@ const RETRY_OPTIONS = {
   },
 } as const satisfies Fields;
 
+/** How a step is retried, apart from its job. */
+export const STEP_RETRY = fields(RETRY_OPTIONS);
+
 const QUEUE_RETRY_OPTIONS = {
   ...RETRY_OPTIONS,
   deliveries: {

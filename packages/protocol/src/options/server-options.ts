@@ -11,8 +11,7 @@ import {
   type GivenFields,
   type ParsedFields,
 } from "../fields.ts";
-import { FLAG, integer, invalid, type Kind, kind, list, number, oneOf } from "../kinds.ts";
-import { PARTITIONS_MAX, REPLICAS_MAX } from "../limits.ts";
+import { COUNT, FLAG, integer, invalid, type Kind, kind, list, number, oneOf } from "../kinds.ts";
 
 const MIB = 1024 * 1024;
 
@@ -40,8 +39,6 @@ const WORD: Kind<string> = kind(
 );
 
 const WORDS = list(WORD, NAMES_MAX);
-
-const COUNT = integer(1, Number.MAX_SAFE_INTEGER);
 
 /** Of something in a second. */
 const RATE = number(1e-6, RATE_MAX);
@@ -74,6 +71,21 @@ export const BROKER_OPTIONS = {
     kind: COUNT,
     default: 10_000,
     text: "Queues that may be made; each takes about 10 kB of memory.",
+  },
+  keptJobsMax: {
+    kind: integer(0, Number.MAX_SAFE_INTEGER),
+    default: 100_000,
+    text: "Ended jobs that all queues keep together; the oldest are forgotten first.",
+  },
+  keptResultBytesMax: {
+    kind: bytes(),
+    default: 64 * MIB,
+    text: "Results of ended jobs that all queues keep together, in memory.",
+  },
+  keptPayloadBytesMax: {
+    kind: bytes(),
+    default: 1024 * MIB,
+    text: "Payloads of ended jobs that all queues keep together, in the log.",
   },
   cooldownMax: {
     kind: duration(),
@@ -177,6 +189,14 @@ export const RESUME = duration(0, RESUME_MS_MAX);
 /** The options of `sluice serve`. */
 export const SERVER_OPTIONS = {
   dir: { kind: WORD, default: "./data", text: "Where the data lies." },
+  log: {
+    kind: WORD,
+    text: "A PostgreSQL database that holds the data in place of `dir`: `postgres://user@host/database`.",
+  },
+  postgres: {
+    kind: WORD,
+    text: "A PostgreSQL database with an outbox (`sluice postgres install`): jobs added in its transactions are moved here.",
+  },
   port: { kind: integer(0, PORT_MAX), default: 7070, text: "Where it listens; 0: any free port." },
   host: {
     kind: WORD,
@@ -206,13 +226,22 @@ export const SERVER_OPTIONS = {
   },
   ...BROKER_OPTIONS,
   ...LIMIT_OPTIONS,
-  cluster: { kind: WORD, text: "Be a node of a cluster on these NATS servers: `nats://a,b,c`." },
+  cluster: {
+    kind: WORD,
+    text: "Be a node of a cluster on NATS servers, `nats://a,b,c`, or in PostgreSQL, `postgres://host/database`.",
+  },
   clusterName: {
     kind: WORD,
     default: "sluice",
     text: "Which of several clusters on these servers.",
   },
   natsCreds: { kind: WORD, text: "File with the credentials for NATS (a JWT and its key)." },
+  natsNkey: { kind: WORD, text: "File with the seed of an NKEY for NATS." },
+  natsDomain: { kind: WORD, text: "The JetStream domain in which the cluster is." },
+  natsApiPrefix: {
+    kind: WORD,
+    text: "The prefix under which the account imports JetStream, in place of `$JS.API`.",
+  },
   natsCa: {
     kind: WORD,
     text: "File with who signs the NATS servers, which must speak TLS then (PEM).",
@@ -226,15 +255,9 @@ export const SERVER_OPTIONS = {
     text: "Where others reach this node.",
   },
   peerCa: { kind: WORD, reckoned: "`tlsCa`", text: "File with who signs the other nodes." },
-  partitions: {
-    kind: integer(1, PARTITIONS_MAX),
-    reckoned: "12",
-    text: "Partitions of a new cluster; their number cannot be changed.",
-  },
-  replicas: {
-    kind: integer(1, REPLICAS_MAX),
-    reckoned: "3 in a NATS cluster",
-    text: "Copies that NATS keeps of new logs.",
+  allowUntestedNats: {
+    kind: FLAG,
+    text: "Run on a nats-server that is older than all that passed the fault tests.",
   },
   logLevel: {
     kind: oneOf(["fatal", "error", "warn", "info", "debug", "trace", "silent"]),

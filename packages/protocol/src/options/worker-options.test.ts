@@ -8,7 +8,7 @@ const refusedWork = (options: unknown): string => refused(() => parseWork(option
 const refusedElastic = (elastic: object): string =>
   refusedWork({ concurrency: { min: 1, max: 2, ...elastic } });
 
-test("a worker runs one job at a time and holds none ready, unless told otherwise", () => {
+test("a worker runs one job at a time and prefetches none by default", () => {
   const { concurrency, prefetch, leaseMs, name } = parseWork({});
   assert.deepEqual(
     [concurrency.min, concurrency.max, prefetch, leaseMs, name],
@@ -31,7 +31,7 @@ test("the most slots pass and one more does not", () => {
   assert.equal(refusedWork({ prefetch: HANDLERS_MAX + 1 }), "work.prefetch");
 });
 
-test("a bad option is refused by its name", () => {
+test("refuses a bad option and names it", () => {
   assert.equal(refusedWork(5), "work");
   assert.equal(refusedWork({ concurency: 5 }), "work.concurency");
   assert.equal(refusedWork({ concurrency: 0 }), "work.concurrency");

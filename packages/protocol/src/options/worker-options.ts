@@ -2,7 +2,7 @@
 import { duration, LEASE } from "../duration.ts";
 import { type Fields, fields, type GivenFields, type ParsedFields } from "../fields.ts";
 import { integer, invalid, isObject, type Kind, kind, number } from "../kinds.ts";
-import { HANDLERS_MAX } from "../limits.ts";
+import { BATCH_MAX, HANDLERS_MAX } from "../limits.ts";
 
 const HANDLERS = integer(1, HANDLERS_MAX);
 
@@ -61,6 +61,23 @@ const CONCURRENCY: Kind<ElasticRule, number | Elastic> = {
   },
 };
 
+const BATCH_OPTIONS = {
+  max: {
+    kind: integer(1, BATCH_MAX),
+    default: 100,
+    text: "The most jobs in one call of the handler.",
+  },
+  wait: {
+    kind: duration(),
+    as: "waitMs",
+    default: "200ms",
+    text: "How long the first job of a batch waits for more.",
+  },
+} as const satisfies Fields;
+
+/** How a worker gathers jobs into batches. */
+export interface BatchRule extends ParsedFields<typeof BATCH_OPTIONS> {}
+
 const lease = {
   kind: LEASE,
   as: "leaseMs",
@@ -80,6 +97,10 @@ export const WORK_OPTIONS = {
     kind: integer(0, HANDLERS_MAX),
     default: 0,
     text: "Jobs held ready beyond those that run: fewer waits, less fairness.",
+  },
+  batch: {
+    kind: fields(BATCH_OPTIONS),
+    text: "The handler gets jobs in batches; each job has its own outcome.",
   },
   lease,
   name,

@@ -1,11 +1,14 @@
 import type { JobJson } from "../http.ts";
 import {
   type Added,
+  type AttemptInfo,
   type GroupInfo,
   type HistoryEntry,
   JOB_STATES,
   type JobEnd,
+  type JobLife,
   type LeasedJob,
+  type LogLine,
 } from "../job.ts";
 import type { Schema } from "../kinds.ts";
 import { JOB_SCHEMA } from "../options/job-options.ts";
@@ -71,6 +74,7 @@ export const LEASED: Schema = shape<Omit<LeasedJob, "payload"> & PayloadJson>({
   attempt: { type: "integer", description: "0 on the first delivery." },
   attempts: COUNT,
   deliveries: about("How often it was handed out, this time included.", COUNT),
+  hasSteps: maybe(about("It has recorded steps, or was suspended for one.", FLAG)),
   tier: COUNT,
   fairnessKey: FAIRNESS_KEY,
   addedAt: TIME,
@@ -80,7 +84,7 @@ export const LEASED: Schema = shape<Omit<LeasedJob, "payload"> & PayloadJson>({
   ...PAYLOAD,
 });
 
-const DEAD: Schema = about(
+export const DEAD: Schema = about(
   "A dead letter: the queue it came from, why and when it died, its attempts there.",
   shape<NonNullable<JobJson["dead"]>>({ origin: NAME, reason: TEXT, attempts: COUNT, at: TIME }),
 );
@@ -100,13 +104,16 @@ export const JOB: Schema = shape<JobJson>({
   addedAt: TIME,
   at: maybe(about("When it is due (delayed), its lease ends (running) or it ended.", TIME)),
   deadline: maybe(TIME),
+  waitsFor: maybe(about("Jobs that it waits for and that have not ended.", COUNT)),
   error: maybe(TEXT),
   stack: maybe(about("Where the last error was thrown.", TEXT)),
   group: maybe(TEXT),
   dedupe: maybe(TEXT),
+  schedule: maybe(shape<NonNullable<JobJson["schedule"]>>({ name: NAME, tick: TIME })),
   dead: maybe(DEAD),
   worker: maybe(TEXT),
   progress: maybe(ANYTHING),
+  steps: maybe(about("Steps that are done.", COUNT)),
   headers: HEADERS,
   ...PAYLOAD,
   payloadBytes: COUNT,
@@ -127,6 +134,7 @@ export const WHY: Schema = about(
     reason: maybe(TEXT),
     queue: maybe(TEXT),
     place: maybe(COUNT),
+    ahead: maybe(about("In an ordered lane: the job that must end first.", TEXT)),
     urgent: maybe(COUNT),
     workers: maybe(COUNT),
     running: maybe(COUNT),
@@ -141,15 +149,38 @@ export const WHY: Schema = about(
     keptFor: maybe({ type: "object" }),
     dead: maybe({ type: "object" }),
     cause: maybe(TEXT),
+    step: maybe(about("The step that it waits for, or the signal.", TEXT)),
     attempt: maybe(COUNT),
     attempts: maybe(COUNT),
     waiting: maybe(COUNT),
+    open: maybe(COUNT),
+    for: maybe({ type: "object" }),
+    flow: maybe(TEXT),
     worker: maybe(TEXT),
     at: maybe(TIME),
     deadline: maybe(TIME),
     error: maybe(TEXT),
   }),
 );
+
+export const LIFE: Schema = shape<JobLife>({
+  log: about("The random identity of the log that holds the job.", TEXT),
+  generation: maybe(
+    about("How often it died, was redriven or was retried after its end.", { type: "integer" }),
+  ),
+  isEnded: FLAG,
+});
+
+export const LOG_LINE: Schema = shape<LogLine>({ at: TIME, text: TEXT });
+
+export const ATTEMPT: Schema = shape<AttemptInfo>({
+  lease: about("The count of the delivery.", COUNT),
+  worker: maybe(TEXT),
+  startedAt: TIME,
+  endedAt: maybe(TIME),
+  outcome: maybe(about("The event that ended it, or the state in which the job ended.", TEXT)),
+  error: maybe(TEXT),
+});
 
 export const HISTORY_ENTRY: Schema = shape<HistoryEntry>({
   at: TIME,

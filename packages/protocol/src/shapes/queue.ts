@@ -8,6 +8,7 @@ const STATS: Schema = shape<QueueStats>({
   name: NAME,
   waiting: COUNT,
   delayed: COUNT,
+  blocked: about("Jobs that wait for other jobs.", COUNT),
   running: COUNT,
   kept: about("Ended jobs that can still be asked for.", COUNT),
   bytes: COUNT,
@@ -26,6 +27,9 @@ const STATS: Schema = shape<QueueStats>({
   redriven: COUNT,
   dropped: COUNT,
   rejected: COUNT,
+  steps: about("Steps of jobs that are done.", COUNT),
+  suspended: about("How often jobs were suspended.", COUNT),
+  signals: about("Signals that were sent to jobs.", COUNT),
   freeWorkers: COUNT,
   paused: FLAG,
 });

@@ -1,5 +1,12 @@
 import type { Schema } from "../kinds.ts";
-import type { BrokerStats, GateDecisions, QueueTimes, ScriptStats, TimeCounts } from "../stats.ts";
+import type {
+  BrokerStats,
+  GateDecisions,
+  QueueTimes,
+  ScheduleStats,
+  ScriptStats,
+  TimeCounts,
+} from "../stats.ts";
 import { about, COUNT, FLAG, list, MISSING, MS, maybe, shape, TEXT, TIME } from "./schema.ts";
 
 const TIMES: Schema = shape<TimeCounts>({
@@ -32,6 +39,11 @@ const DECISIONS: Schema = shape<GateDecisions>({
   }),
 });
 
+const SCHEDULES: Schema = shape<ScheduleStats>({
+  count: COUNT,
+  ticks: about("Ticks by what became of them.", { type: "object", additionalProperties: COUNT }),
+});
+
 export const STATS: Schema = shape<BrokerStats>({
   payloadBytes: COUNT,
   liveBytes: COUNT,
@@ -42,5 +54,6 @@ export const STATS: Schema = shape<BrokerStats>({
   adds: TIMES,
   queues: list(QUEUE_TIMES),
   gates: list(DECISIONS),
+  schedules: SCHEDULES,
   missing: maybe(MISSING),
 });

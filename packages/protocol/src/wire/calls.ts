@@ -1,13 +1,14 @@
 /**
  * The rare calls of the port: the name of the call and its arguments as JSON, and the answer as
  * JSON. Bytes in an answer (payloads and results of jobs) follow the JSON as blobs, in the order in
- * which they are named; in their place stands the number of the blob.
+ * which they are named. The JSON has the number of the blob in their place.
  */
 import type { CallRow } from "../calls/call.ts";
-import { CALLS, type CallName, rowOf } from "../calls/index.ts";
+import { CALL_NAMES, CALLS, type CallName, rowOf } from "../calls/index.ts";
 import type { BrokerEvent } from "../event.ts";
-import type { Kind } from "../kinds.ts";
-import { JSON_BYTES_MAX, SMALL_CALL_BYTES_MAX } from "../limits.ts";
+import { isObject, type Kind } from "../kinds.ts";
+import { BATCH_MAX, JSON_BYTES_MAX, SMALL_CALL_BYTES_MAX } from "../limits.ts";
+import { hearOptions, tellOptions } from "../options/job-options.ts";
 import type { JsonBound } from "./json-bound.ts";
 import type { FrameReader } from "./reader.ts";
 import type { FrameWriter } from "./writer.ts";
@@ -15,7 +16,7 @@ import type { FrameWriter } from "./writer.ts";
 /** A call by its name. Nodes of a cluster ask each other to `lend`, which the port has not. */
 export type WireName = CallName | "lend";
 
-export interface Call {
+export interface WireCall {
   name: WireName;
   args: unknown[];
 }
@@ -33,10 +34,13 @@ function isWireName(name: string): name is WireName {
 }
 
 /** The most arguments that a call has, its options included. */
-const ARGS_MAX = 4;
+const ARGS_MAX = Math.max(...CALL_NAMES.map((name) => rowOf(name).args.length)) + 1;
 
 /** Fields that hold bytes, in a job and in the end of one. */
 const BYTES = ["payload", "result"] as const;
+
+/** Payloads of one call: one for each of its jobs. */
+const PAYLOADS_MAX = BATCH_MAX;
 
 /** Blobs of one answer: two for each job of the longest page. */
 const BLOBS_MAX = 2000;
@@ -60,14 +64,43 @@ function isMany(type: unknown): boolean {
 
 export function writeCall(writer: FrameWriter, name: WireName, args: readonly unknown[]): void {
   writer.short(name);
-  writer.json(args, boundOf(name));
+  if (name === "lend" || !rowOf(name).sendsJobs) return writer.json(args, boundOf(name));
+  const blobs: Uint8Array[] = [];
+  writer.json(
+    args.map((value, i) => (i === 1 ? tellJobs(value, blobs) : value)),
+    boundOf(name),
+  );
+  writeBlobs(writer, blobs);
 }
 
-export function readCall(reader: FrameReader): Call {
+/** Jobs in the names of users, with their payloads beside them; the broker refuses what is none. */
+function tellJobs(jobs: unknown, blobs: Uint8Array[]): unknown {
+  if (!Array.isArray(jobs)) return jobs;
+  return jobs.map((job: unknown) => {
+    if (!isObject(job)) return job;
+    const { queue, after, payload, ...options } = job;
+    const at = payload instanceof Uint8Array ? { payload: blobs.push(payload) - 1 } : {};
+    return { queue, after, ...tellOptions(options), ...at };
+  });
+}
+
+function hearJobs(jobs: unknown, blobs: readonly Uint8Array[]): unknown {
+  if (!Array.isArray(jobs)) return jobs;
+  return jobs.map((job: unknown) => {
+    if (!isObject(job)) return job;
+    const { queue, after, payload, ...options } = job;
+    return { ...hearOptions(options), queue, after, payload: blobs[payload as number] };
+  });
+}
+
+export function readCall(reader: FrameReader): WireCall {
   const name = reader.short();
   if (!isWireName(name)) return reader.fail(`an unknown call ${JSON.stringify(name)}`);
   const args = reader.json(boundOf(name));
   if (!Array.isArray(args) || args.length > ARGS_MAX) return reader.fail("JSON of no arguments");
+  if (name !== "lend" && rowOf(name).sendsJobs) {
+    args[1] = hearJobs(args[1], readBlobs(reader, PAYLOADS_MAX));
+  }
   // JSON has no place for what is absent before what is not.
   return { name, args: args.map((arg) => (arg === null ? undefined : arg)) };
 }
@@ -147,8 +180,8 @@ function writeBlobs(writer: FrameWriter, blobs: readonly Uint8Array[]): void {
   for (const blob of blobs) writer.blob(blob);
 }
 
-function readBlobs(reader: FrameReader): Uint8Array[] {
-  const count = reader.count(BLOBS_MAX, 4);
+function readBlobs(reader: FrameReader, most = BLOBS_MAX): Uint8Array[] {
+  const count = reader.count(most, 4);
   const blobs: Uint8Array[] = [];
   for (let i = 0; i < count; i++) blobs.push(reader.blob());
   return blobs;

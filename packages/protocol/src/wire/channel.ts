@@ -2,10 +2,10 @@
  * One end of a session, which may outlive its connection.
  *
  * Frames of one turn of the event loop gather and leave as one message. Each end counts the
- * messages of the session that have come, and tells the other now and then. Whoever has sent a
- * message keeps it until then, so that a session can go on over another connection where the first
- * one broke off: both say how many messages they have, and send what the other lacks, each once and
- * in order.
+ * messages of the session that it has received, and reports the count now and then. The sender
+ * keeps a message until then, so that another connection can continue the session where the first
+ * one broke off: both ends report their counts, and send what the other lacks, each message once
+ * and in order.
  */
 
 import { MESSAGE_BYTES_AIM } from "../limits.ts";
@@ -16,7 +16,7 @@ import { malformed } from "./refuse.ts";
 import type { Socket } from "./socket.ts";
 import { FrameWriter } from "./writer.ts";
 
-/** When the other end is told what has come, so that it need not keep much. */
+/** When to report what has been received, so that the other end need not keep much. */
 const TELL_MESSAGES = 32;
 const TELL_BYTES = 256 * 1024;
 
@@ -71,7 +71,7 @@ export class Channel {
     return this.end();
   }
 
-  /** For whoever writes a frame in a loop. */
+  /** For callers that write a frame in a loop. */
   begin(kind: number, operation: number): FrameWriter {
     this.#writer.begin(kind, operation);
     return this.#writer;
@@ -152,7 +152,7 @@ export class Channel {
     this.#told = received;
   }
 
-  /** Goes on over this connection, whose other end has so many messages of the session. */
+  /** Continues over this connection. Its other end has `received` messages of the session. */
   attach(socket: Socket, received: number): void {
     this.flush();
     this.#forget(received);

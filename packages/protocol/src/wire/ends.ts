@@ -141,7 +141,7 @@ export function readExtends(reader: FrameReader): Extend[] {
   return items;
 }
 
-/** What is no token is told as an empty one, which the broker refuses. */
+/** A value that is not a token is sent as an empty one, which the broker refuses. */
 function tokenOf(item: { lease: string } | undefined | null): string {
   const lease: unknown = item?.lease;
   return typeof lease === "string" ? lease : "";

@@ -6,7 +6,7 @@ import type { FrameReader } from "./reader.ts";
 import { malformed } from "./refuse.ts";
 import type { FrameWriter } from "./writer.ts";
 
-/** "SLUI": whoever does not begin with it speaks something else. */
+/** "SLUI": a client that does not begin with it speaks another protocol. */
 const MAGIC = 0x49554c53;
 
 export interface Hello {
@@ -52,7 +52,7 @@ export function writeHello(writer: FrameWriter, hello: Hello): void {
   writer.end();
 }
 
-/** Reads the frame that the reader stands on, which must be a greeting of this version. */
+/** Reads the reader's current frame, which must be a greeting of this version. */
 export function readHello(reader: FrameReader): Hello {
   if (reader.kind !== KIND.hello) throw malformed("no greeting", 0);
   if (reader.left > HELLO_BYTES_MAX) throw malformed(`a greeting of ${reader.left} bytes`, 0);

@@ -1,6 +1,6 @@
 export {
   BATCH_MAX,
-  FRAME_BYTES_AIM,
+  DELIVERY_BYTES_AIM,
   FRAME_BYTES_MAX,
   JSON_NAMES_MAX,
   JSON_VALUES_MAX,
@@ -8,11 +8,11 @@ export {
   WIRE_VERSION,
 } from "../limits.ts";
 export {
-  type Call,
   EVENTS,
   readAnswer,
   readCall,
   readEvents,
+  type WireCall,
   type WireName,
   writeAnswer,
   writeCall,

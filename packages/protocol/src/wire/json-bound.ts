@@ -100,8 +100,8 @@ const CLOSE = 0x7d;
 
 /**
  * Names that were seen, by a hash: the round in which a name with this hash was seen last. Of
- * 24,000 names some share a hash, and 20,000 are counted. A secret makes the hash, so nobody can
- * choose names that share one.
+ * 24,000 names some share a hash, and 20,000 are counted. The hash depends on a secret, so a client
+ * cannot choose names that share one.
  */
 const SLOTS = 2 ** 16;
 const seen = new Uint32Array(SLOTS);

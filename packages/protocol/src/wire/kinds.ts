@@ -1,6 +1,6 @@
 /** What a frame is. Those of the client are below 0x80, the answers of the server above. */
 export const KIND = {
-  /** The first frame of a connection: who speaks, and which session it goes on with. */
+  /** The first frame of a connection: who speaks, and which session it continues. */
   hello: 0x01,
   /** The client leaves: its consumers stop and what they hold goes back at once. */
   leave: 0x02,

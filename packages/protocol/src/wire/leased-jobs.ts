@@ -1,4 +1,4 @@
-/** Jobs on their way to whoever holds them. The queue is known from what was asked for. */
+/** Jobs on their way to the holders of their leases. The request says which queue it is. */
 import type { LeasedJob } from "../job.ts";
 import { readHeaders, writeHeaders } from "./headers.ts";
 import { readTexts, writeTexts } from "./new-jobs.ts";
@@ -7,6 +7,7 @@ import type { FrameWriter } from "./writer.ts";
 
 const PATH = 1;
 const HEADERS = 2;
+const STEPS = 4;
 
 /** What a job has at least: the flags, two short texts, numbers, a key and a payload. */
 const JOB_BYTES_MIN = 46;
@@ -18,7 +19,8 @@ export function writeLeasedJob(writer: FrameWriter, job: LeasedJob): void {
   const { fairnessKey, headers } = job;
   const isPath = typeof fairnessKey !== "string";
   const hasHeaders = !isEmpty(headers);
-  writer.u8((isPath ? PATH : 0) | (hasHeaders ? HEADERS : 0));
+  const steps = job.hasSteps === true ? STEPS : 0;
+  writer.u8((isPath ? PATH : 0) | (hasHeaders ? HEADERS : 0) | steps);
   writer.short(job.id);
   writer.short(job.lease);
   writer.u16(job.attempt);
@@ -45,8 +47,8 @@ export function readLeasedJobs(reader: FrameReader, queue: string): LeasedJob[] 
 const NONE: Readonly<Record<string, string>> = Object.freeze({});
 
 function readLeasedJob(reader: FrameReader, queue: string): LeasedJob {
-  const flags = reader.flags(PATH | HEADERS);
-  return {
+  const flags = reader.flags(PATH | HEADERS | STEPS);
+  const job: LeasedJob = {
     id: reader.short(),
     lease: reader.short(),
     queue,
@@ -61,6 +63,8 @@ function readLeasedJob(reader: FrameReader, queue: string): LeasedJob {
     headers: (flags & HEADERS) === 0 ? NONE : readHeaders(reader),
     payload: reader.blob(),
   };
+  if ((flags & STEPS) !== 0) job.hasSteps = true;
+  return job;
 }
 
 function isEmpty(headers: object): boolean {

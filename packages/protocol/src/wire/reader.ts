@@ -132,7 +132,7 @@ export class FrameReader {
     return length === LONG ? this.text() : this.#utf8(length);
   }
 
-  /** A text that many jobs share: it is not made anew each time. */
+  /** A text that many jobs share: it comes from a cache and is not made each time. */
   name(): string {
     const length = this.u16();
     if (length === UTF16) return this.#utf16();

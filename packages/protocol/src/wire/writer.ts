@@ -1,8 +1,8 @@
 /**
  * Writes frames one after the other into messages. All numbers are little-endian.
  *
- * A message is a view of a block that is never written again, so whoever sends it need not copy;
- * the next message goes on behind it in the same block.
+ * A message is a view of a block that is never written again, so the sender need not copy it. The
+ * next message follows it in the same block.
  *
  * The encodings, which the reader shares:
  *
@@ -31,6 +31,16 @@ const COPIED_CHARS_MAX = 40;
 const COPIED_LOAD_BYTES = 5 * JSON_NAMES_MAX;
 
 const utf8 = new TextEncoder();
+
+const { Buffer: nodeBuffer } = globalThis as {
+  Buffer?: { allocUnsafeSlow(bytes: number): Uint8Array<ArrayBuffer> };
+};
+
+/** Node can leave out the zeros: only what was written is ever sent. */
+function allocate(bytes: number): Uint8Array<ArrayBuffer> {
+  if (nodeBuffer === undefined) return new Uint8Array(bytes);
+  return new Uint8Array(nodeBuffer.allocUnsafeSlow(bytes).buffer);
+}
 
 export class FrameWriter {
   #bytes = new Uint8Array(0);
@@ -137,7 +147,7 @@ export class FrameWriter {
     this.#at += 8;
   }
 
-  /** Where a number stands that is known later. */
+  /** Reserves the place of a number that is known later. */
   place(): number {
     this.u32(0);
     return this.#at - 4 - this.#frame;
@@ -192,7 +202,7 @@ export class FrameWriter {
     this.blob(bytes);
   }
 
-  /** Copies a text to `at` and stands behind it; false when it is not ASCII. */
+  /** Copies a text to `at` and moves behind it; false when it is not ASCII. */
   #ascii(text: string, at: number): boolean {
     const bytes = this.#bytes;
     for (let i = 0; i < text.length; i++) {
@@ -218,12 +228,15 @@ export class FrameWriter {
     for (let i = 0; i < text.length; i++) this.u16(text.charCodeAt(i));
   }
 
-  /** Goes on in a new block when this one lacks room, with the message so far. */
+  /**
+   * Continues in a new block when this one lacks room, with the message so far. A caller that knows
+   * how much a frame takes asks before the first byte: then there is little to copy.
+   */
   room(bytes: number): void {
     if (this.#bytes.length - this.#at >= bytes) return;
     const written = this.#bytes.subarray(this.#message, this.#at);
     const size = Math.max(BLOCK_BYTES, 2 * (written.length + bytes));
-    const next = new Uint8Array(size);
+    const next = allocate(size);
     next.set(written, 0);
     this.#frame -= this.#message;
     this.#at = written.length;

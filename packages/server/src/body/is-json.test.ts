@@ -19,3 +19,23 @@ test("what is no JSON, or too deep to be read, is not", async () => {
   assert.equal(await isJson(nested(JSON_DEPTH_MAX)), true);
   assert.equal(await isJson(nested(JSON_DEPTH_MAX + 1)), false);
 });
+
+test("agrees with JSON.parse on every byte at every place of a text", async () => {
+  const isParsed = (text: string): boolean => {
+    try {
+      JSON.parse(text);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const odd = ['"', "\\", "\\n", "\\u0041", "\u0001", "\u001f", " ", "!", "#", "]", "é", "\x7f"];
+  for (let length = 0; length <= 13; length++) {
+    for (let at = 0; at <= length; at++) {
+      for (const one of odd) {
+        const text = `"${"x".repeat(at)}${one}${"y".repeat(length - at)}"`;
+        assert.equal(await isJson(Buffer.from(text)), isParsed(text), JSON.stringify(text));
+      }
+    }
+  }
+});

@@ -42,7 +42,7 @@ test("a queue that came later has gaps before, one that is gone has nothing", ()
   assert.deepEqual(history.spark("old", "waiting", 2), [null, null]);
 });
 
-test("a queue made anew under its name has no rates below zero", () => {
+test("a queue that is created again under its name has no negative rates", () => {
   const history = new QueueHistories();
   history.record(0, [queue("q", { added: 100 })], [waits("q", [9])]);
   history.record(1_000, [queue("q", { added: 1 })], [waits("q", [1])]);
@@ -76,7 +76,7 @@ test("no more than half an hour and so many queues are kept", () => {
   assert.equal(history.spark("q0", "waiting", HISTORY_POINTS + 5)[0], null);
 });
 
-test("a quantile lies inside of its bucket", () => {
+test("a quantile lies within its bucket", () => {
   assert.equal(quantile([], 0.5), 0);
   assert.equal(quantile([0, 0, 0], 0.99), 0);
   assert.equal(quantile([0, 0, 0, 100], 0.5), 6, "half of the way from 4 to 8");

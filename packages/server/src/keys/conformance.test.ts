@@ -21,7 +21,7 @@ async function settle(): Promise<void> {
   for (let turn = 0; turn < TURNS; turn++) await setImmediate();
 }
 
-/** Whoever may do everything sees the port itself; only closing it is the owner's. */
+/** A principal with all rights sees the port itself. Only the owner closes it. */
 function guarded(owned: Broker): Broker {
   const broker = guard(owned, ANYONE);
   broker.close = () => owned.close();

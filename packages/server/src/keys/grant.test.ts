@@ -27,7 +27,7 @@ test("an admin may produce and consume, and the others only what they say", () =
   assert.ok(allowsAll(grants("admin *"), "consume") && !allowsAll(grants("admin a*"), "admin"));
 });
 
-test("nobody covers more than they have", () => {
+test("a grant does not cover more than it allows", () => {
   const cases: [string, string, boolean][] = [
     ["admin *", "admin *", true],
     ["admin *", "produce orders.*", true],

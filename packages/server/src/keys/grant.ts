@@ -21,14 +21,19 @@ export interface Grant {
 /** All there is. */
 export const EVERYTHING: readonly Grant[] = [{ action: "admin", on: "*" }];
 
-/** Whether one of the grants allows the action on what is so named. */
+/** Whether one of the grants allows the action on this name. */
 export function allows(grants: readonly Grant[], action: Action, name: string): boolean {
   return grants.some((grant) => includes(grant.action, action) && matchesPattern(grant.on, name));
 }
 
-/** Whether the grants allow anything at all on what is so named. */
+/** Whether the grants allow any action on this name. */
 export function allowsAny(grants: readonly Grant[], name: string): boolean {
   return grants.some(({ on }) => matchesPattern(on, name));
+}
+
+/** On what the action is allowed. */
+export function allowedPatterns(grants: readonly Grant[], action: Action): string[] {
+  return grants.filter((grant) => includes(grant.action, action)).map(({ on }) => on);
 }
 
 /** Whether the action is allowed on everything. */
@@ -97,7 +102,10 @@ function includes(held: Action, wanted: Action): boolean {
 export function forbidden(action: Action | readonly Action[], name: string): SluiceError {
   const needs = typeof action === "string" ? action : action.join(" or ");
   const what = name === "*" ? "everything" : name;
-  return new SluiceError("FORBIDDEN", `this needs ${needs} on ${what}`, { needs, on: name });
+  return new SluiceError("FORBIDDEN", `this call needs the permission ${needs} on ${what}`, {
+    needs,
+    on: name,
+  });
 }
 
 /** A gate that the key may not touch in this way. */

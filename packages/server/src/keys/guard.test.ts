@@ -44,7 +44,7 @@ async function refuses(calls: Record<string, () => Promise<unknown>>): Promise<v
   }
 }
 
-test("whoever may only produce cannot consume, look into payloads or run the queue", async (t) => {
+test("a caller that may only produce cannot consume, read payloads or run the queue", async (t) => {
   const broker = await place(t);
   const guarded = guard(broker, principal("produce orders"));
   const id = await addTo(guarded, "orders");
@@ -79,6 +79,18 @@ test("opening a queue without rights there needs admin, whether it exists or not
 });
 
 // hidden.test.ts holds that each call is refused that names a queue or a job without rights.
+test("cancelling what a job waits for needs produce on all queues", async (t) => {
+  const broker = await place(t);
+  const payment = await addTo(broker, "payments");
+  const order = await addTo(broker, "orders", { after: [{ id: payment }] });
+  const all = { dependencies: true };
+  const one = guard(broker, principal("produce orders"));
+  await refuses({ cancel: () => one.cancel([order], all) });
+  const every = guard(broker, principal("produce *"));
+  assert.deepEqual(await every.cancel([order], all), [{ ok: true }]);
+  assert.equal((await broker.job(payment)).state, "cancelled");
+});
+
 test("items without rights are refused in their places, and reach no job", async (t) => {
   const broker = await place(t);
   const guarded = guard(broker, principal("admin orders.*"));
@@ -122,7 +134,7 @@ test("a job joins another queue's group only with produce there", async (t) => {
   assert.deepEqual(members, [own, joined!.ok!.id]);
 });
 
-test("the end of a group is told to those who see its queue", async (t) => {
+test("reports the end of a group only to callers that see its queue", async (t) => {
   const broker = await place(t);
   const told: string[] = [];
   const events = guard(broker, principal("produce orders")).events({ events: ["group-ended"] });
@@ -356,4 +368,31 @@ test("closing a guarded broker closes nothing; stats are of what one may see", a
   );
   await guarded.close();
   assert.equal((await broker.queues()).items.length, 3);
+});
+
+test("a key finds the jobs and failures of the queues from which it may take jobs", async (t) => {
+  const broker = await place(t);
+  for (const queue of ["orders", "orders.eu", "payments"]) {
+    await broker.setQueue(queue, { retry: { attempts: 1 }, dlq: false });
+    await addTo(broker, queue);
+    const [job] = await broker.lease(queue, { max: 1 });
+    await broker.nack([{ lease: job!.lease, error: `broken ${queue}` }]);
+  }
+  const queuesOf = async (guarded: Broker, queues?: string[]): Promise<string[]> => {
+    const { items } = await guarded.findJobs(queues === undefined ? {} : { queues });
+    return items.map(({ queue }) => queue).toSorted();
+  };
+  const one = guard(broker, principal("consume orders*", "produce payments"));
+  assert.deepEqual(await queuesOf(one), ["orders", "orders.eu"]);
+  assert.deepEqual(await queuesOf(one, ["orders.eu"]), ["orders.eu"]);
+  assert.equal((await one.countJobs()).count, 2);
+  assert.equal((await one.failures()).total, 2);
+  const all = guard(broker, principal("admin *"));
+  assert.equal((await queuesOf(all)).length, 3);
+  assert.deepEqual(await queuesOf(guard(broker, principal("produce *"))), []);
+  await refuses({
+    "another queue": () => one.findJobs({ queues: ["payments"] }),
+    "a wider pattern": () => one.countJobs({ queues: ["order*"] }),
+    everything: () => one.failures({ queues: ["*"] }),
+  });
 });

@@ -7,23 +7,37 @@
  */
 import {
   type Added,
+  type AddFlowOptions,
   type AddOptions,
   type Broker,
   type BrokerEvent,
   type BrokerStats,
+  type BulkAction,
+  type BulkInfo,
+  type BulkOptions,
   boundCalls,
   CALLS,
   type CallName,
+  type CancelOptions,
   type ConsumeOptions,
   type Consumer,
+  type CountOptions,
   callsOf,
   type DeleteQueueOptions,
   type Deliver,
   defineCalls,
   type EventFilter,
+  type Failures,
+  type FailuresOptions,
+  type FindOptions,
+  type FlowAdded,
+  type FlowJob,
+  type FoundJobs,
   type GateInfo,
   type GatesOptions,
   type GatesPage,
+  type JobCounts,
+  type JobFilter,
   type LeasedJob,
   type LeaseOptions,
   type Nack,
@@ -31,26 +45,34 @@ import {
   type OperationOptions,
   type Outcome,
   type Page,
+  type PageOptions,
   type QueueDeleted,
   type QueueInfo,
   type QueueOptions,
   type QueuesOptions,
+  type ScheduleInfo,
+  type ScheduleOptions,
+  type SchedulesOptions,
   SluiceError,
   type StatsOptions,
+  type Suspension,
   SystemClock,
   type Why,
 } from "@sluice/protocol";
 import { forAllowed } from "../batch.ts";
 import { type RequestBucket, tooManyAdds } from "../request-bucket.ts";
-import { forbidden } from "./grant.ts";
+import { forbidden, forbiddenGate } from "./grant.ts";
 import { EITHER, guardedCall } from "./guarded-call.ts";
 import { guardedConsumer, guardedLease } from "./guarded-leases.ts";
 import { type Access, Permit, whileAllowed } from "./permit.ts";
 import type { Principal } from "./principal.ts";
 import {
+  checkGroup,
   enterJob,
   forOwnJobs,
+  hiddenJobs,
   limitedPolicy,
+  refuseAfter,
   refuseGates,
   refuseGroup,
   seenQueues,
@@ -63,8 +85,10 @@ export function guard(broker: Broker, principal: Principal, adds?: RequestBucket
 }
 
 type Own =
-  | ("add" | "nack" | "why" | "queuesOf" | "stats")
-  | ("setQueue" | "deleteQueue" | "queues" | "gate" | "gates");
+  | ("add" | "addFlow" | "cancel" | "nack" | "suspend" | "why" | "queuesOf" | "stats")
+  | ("setQueue" | "deleteQueue" | "queues" | "gate" | "gates")
+  | ("setSchedule" | "schedules" | "findJobs" | "countJobs" | "failures")
+  | ("startBulk" | "bulk" | "bulks" | "stopBulk");
 
 class Guard extends callsOf<Exclude<CallName, Own>>() implements Broker, Access {
   readonly broker: Broker;
@@ -92,8 +116,12 @@ class Guard extends callsOf<Exclude<CallName, Own>>() implements Broker, Access 
       );
     };
     const nameable = this.permit.nameable(queue);
+    // Few jobs wait for others, and adds are frequent.
+    const hidden = waitForOthers(jobs) ? await hiddenJobs(this, jobs) : NONE_HIDDEN;
     const refuse = (job: NewJob): SluiceError | undefined =>
-      refuseGroup(this.permit, queue, job) ?? refuseGates(nameable, job);
+      refuseGroup(this.permit, queue, job) ??
+      refuseGates(nameable, job) ??
+      refuseAfter(hidden, job);
     // The broker refuses values that are no lists. Of most batches nothing is refused here.
     if (!Array.isArray(jobs) || !jobs.some(refuse)) return add(jobs);
     const refusals = jobs.map((job): Outcome<Added> | undefined => {
@@ -101,6 +129,36 @@ class Guard extends callsOf<Exclude<CallName, Own>>() implements Broker, Access 
       return error === undefined ? undefined : { error: error.toJSON() };
     });
     return forAllowed(jobs, refusals, add);
+  }
+
+  /** It needs the right on the queue of each of its jobs, and is refused as a whole. */
+  async addFlow(
+    queue: string,
+    jobs: readonly FlowJob[],
+    options: AddFlowOptions = {},
+  ): Promise<FlowAdded> {
+    this.permit.enter("produce", queue);
+    const { flow } = options;
+    if (flow !== undefined) checkGroup(this.permit, "produce", flow);
+    if (Array.isArray(jobs)) {
+      const hidden = await hiddenJobs(this, jobs);
+      for (const job of jobs as readonly FlowJob[]) this.#checkFlowJob(job, hidden);
+    }
+    this.#takeAdds(jobs as readonly NewJob[]);
+    return this.permit.underOwnId(options, (own) => this.broker.addFlow(queue, jobs, own));
+  }
+
+  /** The broker refuses what is no job. */
+  #checkFlowJob(job: FlowJob, hidden: ReadonlySet<string>): void {
+    const queue = job?.queue;
+    if (typeof queue !== "string") return;
+    this.permit.check("produce", queue);
+    const own = job as NewJob;
+    const error =
+      refuseGroup(this.permit, queue, own) ??
+      refuseGates(this.permit.nameable(queue), own) ??
+      refuseAfter(hidden, own);
+    if (error !== undefined) throw error;
   }
 
   /** A batch beyond the limit is refused as a whole. */
@@ -129,6 +187,32 @@ class Guard extends callsOf<Exclude<CallName, Own>>() implements Broker, Access 
       const limited = isLimited ? allowed.map((item) => ({ ...item, mayCool })) : allowed;
       return this.permit.underOwnId(options, (own) => this.broker.nack(limited, own));
     });
+  }
+
+  /** A step may wait for gates that the key's grants name. */
+  async suspend(
+    items: readonly Suspension[],
+    options: OperationOptions = {},
+  ): Promise<Outcome<boolean>[]> {
+    const suspend = (allowed: readonly Suspension[]): Promise<Outcome<boolean>[]> =>
+      this.permit.underOwnId(options, (own) => this.broker.suspend(allowed, own));
+    return forOwnJobs(this, CALLS.suspend, items, (allowed) => {
+      if (!Array.isArray(allowed)) return suspend(allowed);
+      const refusals = allowed.map((item): Outcome<boolean> | undefined => {
+        const gates: unknown = (item as Suspension | undefined)?.gates;
+        const gate = Array.isArray(gates) && gates.find((one) => !this.permit.cools(String(one)));
+        return typeof gate === "string"
+          ? { error: forbiddenGate("wait for", gate).toJSON() }
+          : undefined;
+      });
+      return forAllowed(allowed, refusals, suspend);
+    });
+  }
+
+  /** What a job waits for may be in any queue. */
+  async cancel(ids: readonly string[], options: CancelOptions = {}): Promise<Outcome<boolean>[]> {
+    if (options.dependencies === true) this.permit.checkAll("produce");
+    return forOwnJobs(this, CALLS.cancel, ids, (allowed) => this.broker.cancel(allowed, options));
   }
 
   async why(id: string): Promise<Why> {
@@ -182,21 +266,101 @@ class Guard extends callsOf<Exclude<CallName, Own>>() implements Broker, Access 
     return info?.config.dlq || undefined;
   }
 
-  /** A page is filled with what the caller may see, however much of other callers lies between. */
   async queues(options: QueuesOptions = {}): Promise<Page<QueueInfo>> {
     this.permit.enterValid();
-    const items: QueueInfo[] = [];
-    let page = await this.broker.queues(options);
-    const limit = options.limit ?? page.items.length;
-    for (;;) {
-      for (const [i, info] of page.items.entries()) {
-        if (this.permit.sees(info.name)) items.push(info);
-        const isMore = i + 1 < page.items.length || page.cursor !== undefined;
-        if (items.length === limit && isMore) return { items, cursor: info.name };
-      }
-      if (page.cursor === undefined) return { items };
-      page = await this.broker.queues({ ...options, cursor: page.cursor });
-    }
+    return seenPage(options, {
+      read: (from) => this.broker.queues(from),
+      isSeen: ({ name }) => this.permit.sees(name),
+      cursorOf: ({ name }) => name,
+    });
+  }
+
+  /** A schedule must add nothing that its key could not add. */
+  async setSchedule(
+    queue: string,
+    schedule: string,
+    options: ScheduleOptions,
+  ): Promise<ScheduleInfo> {
+    this.permit.enter("admin", queue);
+    const job = options?.options as NewJob;
+    const error =
+      refuseGroup(this.permit, queue, job) ?? refuseGates(this.permit.nameable(queue), job);
+    if (error !== undefined) throw error;
+    return this.broker.setSchedule(queue, schedule, options);
+  }
+
+  async schedules(options: SchedulesOptions = {}): Promise<Page<ScheduleInfo>> {
+    if (options.queue === undefined) this.permit.enterValid();
+    else this.permit.enterAny(options.queue);
+    return seenPage(options, {
+      read: (from) => this.broker.schedules(from),
+      isSeen: ({ queue }) => this.permit.sees(queue),
+      cursorOf: ({ queue, name }) => `${queue}/${name}`,
+    });
+  }
+
+  // A key finds the jobs of the queues from which it may take jobs.
+
+  async findJobs(options: FindOptions = {}): Promise<FoundJobs> {
+    return this.broker.findJobs(this.#readable(options));
+  }
+
+  async countJobs(options: CountOptions = {}): Promise<JobCounts> {
+    return this.broker.countJobs(this.#readable(options));
+  }
+
+  async failures(options: FailuresOptions = {}): Promise<Failures> {
+    return this.broker.failures(this.#readable(options));
+  }
+
+  #readable<O extends { readonly queues?: readonly string[] | undefined }>(options: O): O {
+    this.permit.enterValid();
+    const queues = this.permit.within("consume", options.queues);
+    return queues === undefined ? options : { ...options, queues };
+  }
+
+  // An action on many jobs needs `admin` on all queues that its filter names, or on its own alone.
+
+  async startBulk(
+    action: BulkAction,
+    filter: JobFilter,
+    options: BulkOptions = {},
+  ): Promise<BulkInfo> {
+    this.permit.enterValid();
+    const queues = this.permit.within("admin", filter?.queues);
+    if (typeof options.to === "string") this.permit.check("admin", options.to);
+    const own = queues === undefined ? filter : { ...filter, queues };
+    const by = this.permit.principal.id;
+    return this.permit.underOwnId({ ...options, by }, (named) =>
+      this.broker.startBulk(action, own, named),
+    );
+  }
+
+  async bulk(id: string): Promise<BulkInfo> {
+    this.permit.enterValid();
+    return this.#ownBulk(await this.broker.bulk(id));
+  }
+
+  async bulks(): Promise<readonly BulkInfo[]> {
+    this.permit.enterValid();
+    const all = await this.broker.bulks();
+    return all.filter((info) => this.#isOwnBulk(info));
+  }
+
+  async stopBulk(id: string): Promise<BulkInfo> {
+    this.permit.enterValid();
+    this.#ownBulk(await this.broker.bulk(id));
+    return this.broker.stopBulk(id);
+  }
+
+  #isOwnBulk({ filter }: BulkInfo): boolean {
+    return this.permit.canAll("admin") || this.permit.coversAll("admin", filter.queues ?? ["*"]);
+  }
+
+  #ownBulk(info: BulkInfo): BulkInfo {
+    if (this.#isOwnBulk(info)) return info;
+    const message = `there is no bulk action ${JSON.stringify(info.id)}`;
+    throw new SluiceError("NOT_FOUND", message, { field: "id", value: info.id });
   }
 
   // Gates are shared by all queues: every key may read them. How many wait is no secret, whose
@@ -231,7 +395,7 @@ class Guard extends callsOf<Exclude<CallName, Own>>() implements Broker, Access 
   }
 
   #isSeen(event: BrokerEvent): boolean {
-    // What was cut off the log concerns those who run the server.
+    // What was cut off the log concerns the operators of the server.
     if (event.event === "torn") return this.permit.canAll(["admin"]);
     // Of a gate, and of a failed log, all may know.
     return !("queue" in event) || this.permit.sees(event.queue);
@@ -241,10 +405,42 @@ class Guard extends callsOf<Exclude<CallName, Own>>() implements Broker, Access 
   async close(): Promise<void> {}
 }
 
+const NONE_HIDDEN: ReadonlySet<string> = new Set();
+
+function waitForOthers(jobs: readonly NewJob[]): boolean {
+  return Array.isArray(jobs) && jobs.some((job) => job?.after !== undefined);
+}
+
 defineCalls(Guard, (name, row) => guardedCall(name, row));
 const CLOCK = new SystemClock();
 
 boundCalls(Guard, { clockOf: () => CLOCK, except: ["add"] });
+
+interface SeenPages<T, O> {
+  readonly read: (options: O) => Promise<Page<T>>;
+  readonly isSeen: (item: T) => boolean;
+  /** The cursor of a page that ends with an item. */
+  readonly cursorOf: (item: T) => string;
+}
+
+/** A page is filled with what the caller may see, however much of other callers lies between. */
+async function seenPage<T, O extends PageOptions>(
+  options: O,
+  { read, isSeen, cursorOf }: SeenPages<T, O>,
+): Promise<Page<T>> {
+  const items: T[] = [];
+  let page = await read(options);
+  const limit = options.limit ?? page.items.length;
+  for (;;) {
+    for (const [i, item] of page.items.entries()) {
+      if (isSeen(item)) items.push(item);
+      const isMore = i + 1 < page.items.length || page.cursor !== undefined;
+      if (items.length === limit && isMore) return { items, cursor: cursorOf(item) };
+    }
+    if (page.cursor === undefined) return { items };
+    page = await read({ ...options, cursor: page.cursor });
+  }
+}
 
 function isMissing(error: unknown): boolean {
   return error instanceof SluiceError && error.code === "QUEUE_NOT_FOUND";

@@ -1,4 +1,4 @@
-/** Deliveries to those who may consume. Jobs that reach one who may no longer are given back. */
+/** Deliveries to callers that may consume. Jobs for a caller that may no longer are given back. */
 import type { ConsumeOptions, Consumer, Deliver, LeasedJob, LeaseOptions } from "@sluice/protocol";
 import { type Access, whileAllowed } from "./permit.ts";
 

@@ -104,7 +104,7 @@ for (const [way, connect] of Object.entries({ HTTP: overHttp, "the stream": over
 
   test(`${way}: a tenant cannot join, hold open, release or see another's group`, async (t) => {
     const { hostile, victim } = await scene(t, connect);
-    // Whoever takes the name first takes it in its own queue only.
+    // The tenant that takes the name first takes it in its own queue only.
     await hostile.add("a.x", { group: "g", delayMs: 300 * 86_400_000 });
     const own = await victim.add("b.y", { group: "g" });
     await assert.rejects(hostile.add("a.x", { group: "b.y/g" }), forbidden);

@@ -24,7 +24,7 @@ export class KeyFailures {
     if (known === undefined || known.since + MINUTE_MS <= now) return this.#first(address, now);
     if (++known.count <= this.#perMinute) return;
     const retryAfterMs = Math.ceil(known.since + MINUTE_MS - now);
-    const message = "too many wrong keys came from this address";
+    const message = "too many wrong API keys from this address; try again later";
     throw new SluiceError("RATE_LIMITED", message, { retryAfterMs });
   }
 

@@ -108,7 +108,7 @@ test("a key ends when it is revoked, and when its time has come", async (t) => {
   await assert.rejects(ring.revoke(id, ANYONE), { code: "NOT_FOUND" });
 });
 
-test("nobody gives away more than they have, nor for longer, nor faster", async (t) => {
+test("a key cannot create a key with more grants, a later expiry or a higher rate", async (t) => {
   const { ring } = await open(t, { clock: new FakeClock({ now: 1_000 }) });
   const spec = { grants: ORDERS, expiresAt: 9_000, requestsPerSecond: 10 };
   const scoped = ring.verify((await ring.create(spec, ANYONE)).key);
@@ -165,7 +165,7 @@ test("a key of the operator's own opens everything and is not stored", async (t)
   assert.deepEqual(ring.list(ANYONE), []);
 });
 
-test("a key makes so many requests a second, and is then told when to come back", async (t) => {
+test("a key over its requests per second is refused with the time to retry after", async (t) => {
   const { ring } = await open(t, { requestsPerSecond: 10 });
   const { key } = await ring.create({ grants: ALL }, ANYONE);
   ring.verify(key).charge();

@@ -151,7 +151,7 @@ export class KeyRing {
     const asked = parseNewKey(input, now);
     this.#refuseMore(asked, by);
     if (this.#records.size >= KEYS_MAX) {
-      const message = `there are ${KEYS_MAX} keys, which is the most; revoke some first`;
+      const message = `there are ${KEYS_MAX} keys, the maximum; revoke some first`;
       throw new SluiceError("LIMIT_REACHED", message);
     }
     const { id, text, salt, hash } = newSecret();
@@ -167,17 +167,17 @@ export class KeyRing {
     const held = by.grants();
     const more = grants.find((grant) => !covers(held, grant));
     if (more !== undefined) {
-      const message = `your own key does not have ${more.action} on ${more.on}`;
+      const message = `you cannot grant ${more.action} on ${more.on}: your own key does not have it`;
       throw new SluiceError("FORBIDDEN", message, { needs: more.action, on: more.on });
     }
     const own = this.#records.get(by.id);
     if ((own?.expiresAt ?? Number.POSITIVE_INFINITY) < (expiresAt ?? Number.POSITIVE_INFINITY)) {
-      const message = "a key cannot outlive the one that makes it";
+      const message = "the new key would expire after your own; choose an earlier expiry";
       throw new SluiceError("FORBIDDEN", message, { field: "expiresAt", value: expiresAt });
     }
     const most = own?.requestsPerSecond ?? Number.POSITIVE_INFINITY;
     if ((requestsPerSecond ?? Number.POSITIVE_INFINITY) > most) {
-      const message = `your own key may make ${most} requests a second`;
+      const message = `a new key may have at most ${most} requests a second, the limit of your own`;
       throw new SluiceError("FORBIDDEN", message, { field: "requestsPerSecond" });
     }
   }

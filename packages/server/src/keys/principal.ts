@@ -31,7 +31,11 @@ export function unauthorized(message: string): SluiceError {
 export function chargeBucket(bucket: RequestBucket | undefined): void {
   const retryAfterMs = bucket?.take(1) ?? 0;
   if (retryAfterMs === 0) return;
-  throw new SluiceError("RATE_LIMITED", "this key has made too many requests", { retryAfterMs });
+  throw new SluiceError(
+    "RATE_LIMITED",
+    "this API key exceeds its requests per second; try again later",
+    { retryAfterMs },
+  );
 }
 
 /** Keys that the operator brings along: each opens everything. */

@@ -15,7 +15,7 @@ import {
   SluiceError,
 } from "@sluice/protocol";
 import { forAllowed } from "../batch.ts";
-import { JOB_GATES_MAX } from "../limits.ts";
+import { BATCH_MAX, JOB_GATES_MAX } from "../limits.ts";
 import { type Action, forbidden, forbiddenGate, isAmong } from "./grant.ts";
 import type { Access, Permit } from "./permit.ts";
 
@@ -127,6 +127,51 @@ export function refuseGroup(permit: Permit, queue: string, job: NewJob): SluiceE
   return forbidden("produce", owner);
 }
 
+/**
+ * Of the jobs that new ones name to wait for, those that the caller may not follow: it would get
+ * their results. To it they do not exist.
+ */
+export async function hiddenJobs(
+  { broker, permit }: Access,
+  jobs: readonly { after?: unknown }[],
+): Promise<ReadonlySet<string>> {
+  if (!Array.isArray(jobs) || permit.canAll(EITHER)) return NONE;
+  const ids = new Set<string>();
+  for (const job of jobs) for (const id of afterIds(job)) ids.add(id);
+  if (ids.size === 0) return NONE;
+  const list = [...ids];
+  const queues: (string | undefined)[] = [];
+  for (let i = 0; i < list.length; i += BATCH_MAX) {
+    queues.push(...(await broker.queuesOf(list.slice(i, i + BATCH_MAX))));
+  }
+  const isSeen = (queue: string | undefined): boolean =>
+    queue !== undefined && permit.can(EITHER, queue);
+  return new Set(list.filter((_, i) => !isSeen(queues[i])));
+}
+
+function* afterIds(job: { after?: unknown } | undefined): Generator<string> {
+  const after = job?.after;
+  for (const one of Array.isArray(after) ? after : []) {
+    const id: unknown = typeof one === "string" ? one : one?.id;
+    if (typeof id === "string") yield id;
+  }
+}
+
+export function refuseAfter(hidden: ReadonlySet<string>, job: NewJob): SluiceError | undefined {
+  if (hidden.size === 0) return undefined;
+  for (const id of afterIds(job)) {
+    if (!hidden.has(id)) continue;
+    const message = `there is no job ${id} to wait for: it is unknown or no longer kept`;
+    return new SluiceError("JOB_NOT_FOUND", message, { field: "job.after", value: id });
+  }
+  return undefined;
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** Who may add to a queue or work for it may wait for its jobs. */
+const EITHER: readonly Action[] = ["produce", "consume"];
+
 function withoutQueue(group: string): SluiceError {
   const shown = JSON.stringify(String(group).slice(0, 64));
   const message = `a group is named with its queue, such as "orders/batch-7"; got ${shown}`;
@@ -204,7 +249,11 @@ export const CONFIG_STORE = "config";
 export function enterStore(permit: Permit, may: Right, store: string): void {
   if (String(store).startsWith(RESERVED)) {
     const details = { field: "store", value: store };
-    throw new SluiceError("FORBIDDEN", `store ${store} belongs to the server`, details);
+    throw new SluiceError(
+      "FORBIDDEN",
+      `store ${store} is used by the server itself; choose another name`,
+      details,
+    );
   }
   if (may === "any") return store === CONFIG_STORE ? permit.enterValid() : permit.enterAny(store);
   return store === CONFIG_STORE ? permit.enterAll("admin") : permit.enter("produce", store);

@@ -25,6 +25,7 @@ import type { Readings } from "./reading.ts";
 const DEPTHS = {
   waiting: "Jobs that wait to go out",
   delayed: "Jobs that are not due yet",
+  blocked: "Jobs that wait for other jobs",
   running: "Jobs that workers hold",
   bytes: "Bytes of payload and headers of live jobs",
   lanes: "Lanes with jobs that wait",
@@ -43,13 +44,15 @@ const COUNTERS = {
   redriven: "Dead jobs that came back to their queue",
   dropped: "Adds dropped by a full queue",
   rejected: "Adds refused by a full queue",
+  steps: "Steps of jobs that are done",
+  suspended: "Jobs that were suspended for a step",
+  signals: "Signals sent to jobs",
 } as const satisfies Partial<Record<keyof QueueStats, string>>;
 
 /** A queue that users cannot make, as its name has a character that names cannot have. */
 const OTHERS = "(others)";
 
-/** Answers how many partitions of a cluster have not answered: what they hold is not in it. */
-export async function readBroker(broker: Broker, readings: Readings): Promise<number> {
+export async function readBroker(broker: Broker, readings: Readings): Promise<void> {
   const queues = (await allQueues(broker, { partial: true })).sort(byDepth);
   const shown = queues.slice(0, METRIC_QUEUES_MAX);
   for (const { name, stats } of shown) readQueue(readings, name, stats);
@@ -58,9 +61,8 @@ export async function readBroker(broker: Broker, readings: Readings): Promise<nu
   readings.gauge("sluice_queues", "Queues", queues.length);
   const { items: gates } = await broker.gates({ limit: METRIC_GATES_MAX });
   for (const gate of gates) readGate(readings, gate);
-  const missing = await readStats(broker, readings, shown, gates);
+  await readStats(broker, readings, shown, gates);
   await readLanes(broker, readings, shown.slice(0, METRIC_LANE_QUEUES_MAX));
-  return missing;
 }
 
 function byDepth(a: QueueInfo, b: QueueInfo): number {
@@ -94,7 +96,7 @@ async function readStats(
   readings: Readings,
   queues: readonly QueueInfo[],
   gates: readonly GateInfo[],
-): Promise<number> {
+): Promise<void> {
   const stats = await broker.stats({
     queues: queues.map(({ name }) => name),
     // A pattern decides nothing itself: its gates do.
@@ -108,13 +110,17 @@ async function readStats(
     if (script !== undefined) readScript(readings, name, script);
   }
   for (const gate of stats.gates) readDecisions(readings, gate);
+  readings.gauge("sluice_schedules", "Schedules", stats.schedules.count);
+  for (const [outcome, count] of Object.entries(stats.schedules.ticks)) {
+    const help = "Ticks of schedules, by what became of them";
+    readings.counter("sluice_schedule_ticks_total", help, count, { outcome });
+  }
   readings.gauge("sluice_log_bytes", "Size of the log", stats.logBytes);
   readings.gauge("sluice_log_live_bytes", "What lives in the log", stats.liveBytes);
   readings.gauge("sluice_log_unsynced_bytes", "Written, not yet durable", stats.unsyncedBytes);
   const commit = "How long the commit under way has taken";
   readings.gauge("sluice_log_unsynced_seconds", commit, stats.unsyncedFor / 1000);
   readings.gauge("sluice_payload_bytes", "Payloads in memory", stats.payloadBytes);
-  return stats.missing?.length ?? 0;
 }
 
 function readScript(readings: Readings, queue: string, script: ScriptStats): void {

@@ -61,7 +61,7 @@ export function metricRoutes(
     about: ["getMetrics", "health", "Figures for Prometheus"],
     response: content("text/plain", "In the text format of Prometheus."),
     handler: async ({ principal }, reply) => {
-      // They name queues and lanes: for those who may see all of them.
+      // They name queues and lanes: only for callers that may see all of them.
       if (!principal.grants().some(({ on }) => on === "*")) throw forbidden("consume", "*");
       answer ??= read().finally(() => {
         answer = undefined;

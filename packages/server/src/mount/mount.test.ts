@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
+import { turningClock } from "@sluice/protocol/testing";
 import { call, memoryBroker } from "../testing/start.ts";
 import { type Dashboard, mountDashboard } from "./mount.ts";
 import type { DashboardOptions } from "./options.ts";
@@ -122,6 +123,23 @@ test("a reader by fetch that goes away ends its stream", async (t) => {
     for (;;) if ((await reader.read()).done) throw new Error("ended");
   });
   assert.equal((await page.fetch(new Request("http://a/ops/v1/queues"))).status, 200);
+});
+
+test("a logout ends the streams of a user, of events and of the pulse", async (t) => {
+  const clock = turningClock(5);
+  let user: string | undefined = "ann";
+  const page = await mounted(t, { user: () => user, role: "read-only", clock });
+  let ended = 0;
+  const streams = ["pulse", "events"].map(async (name) => {
+    const { body } = await page.fetch(new Request(`http://a/ops/v1/${name}`));
+    for await (const _ of body as unknown as AsyncIterable<Uint8Array>);
+    ended++;
+  });
+  await clock.advance(30_000);
+  assert.equal(ended, 0);
+  user = undefined;
+  await clock.advance(6_000);
+  await Promise.all(streams);
 });
 
 const REFUSED: [options: unknown, message: RegExp][] = [

@@ -5,12 +5,14 @@
  *   your server ─▶ basePath is taken off the address ─▶ shell: origin, `user`, `role` ─▶ routes
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type Broker, SystemClock } from "@sluice/protocol";
+import { type Broker, type Clock, type SluiceError, SystemClock } from "@sluice/protocol";
 import type { FastifyInstance } from "fastify";
 import { BrokerAccess } from "../broker-access.ts";
 import { brokerRoutes } from "../broker-routes.ts";
+import { every } from "../every.ts";
 import { EVERYTHING } from "../keys/grant.ts";
 import { type Principal, unauthorized } from "../keys/principal.ts";
+import { USER_ASKED_MS } from "../limits.ts";
 import { newShell } from "../shell/shell.ts";
 import { checkOptions, checkRole, type DashboardOptions } from "./options.ts";
 import { answerWeb } from "./web.ts";
@@ -40,7 +42,7 @@ export function mountDashboard<R = IncomingMessage>(
     {
       hasKeys: true,
       verify: (key) => access.verify(key),
-      caller: (raw) => callerOf(options, requests.get(raw) ?? (raw as R)),
+      caller: (raw) => callerOf(options, clock, requests.get(raw) ?? (raw as R)),
     },
   );
   const { app } = shell;
@@ -81,15 +83,32 @@ export function mountDashboard<R = IncomingMessage>(
 
 async function callerOf<R>(
   { user, role = "read-only" }: DashboardOptions<R>,
+  clock: Clock,
   request: R,
 ): Promise<Principal> {
   const name = await user(request);
-  if (typeof name !== "string" || name === "") {
-    throw unauthorized("no user is logged in: log in at the server that shows this page");
-  }
+  if (typeof name !== "string" || name === "") throw loggedOut();
   const isReadOnly =
     checkRole(typeof role === "function" ? await role(name, request) : role) === "read-only";
-  return { id: name, isReadOnly, grants: () => EVERYTHING, charge: () => {} };
+  let isHere = true;
+  const grants = (): typeof EVERYTHING => {
+    if (isHere) return EVERYTHING;
+    throw loggedOut();
+  };
+  // A stream of events is one request that lasts: it ends soon after its user has logged out.
+  const watch = (look: () => void): (() => void) =>
+    every(clock, USER_ASKED_MS, async () => {
+      isHere &&= await Promise.resolve(user(request)).then(
+        (now) => now === name,
+        () => false,
+      );
+      if (!isHere) look();
+    });
+  return { id: name, isReadOnly, grants, charge: () => {}, watch };
+}
+
+function loggedOut(): SluiceError {
+  return unauthorized("no user is logged in: log in at the server that shows this page");
 }
 
 /** Express takes the path that a handler is mounted at off the address, and keeps the whole. */

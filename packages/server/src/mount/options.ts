@@ -1,5 +1,5 @@
-/** What a mounted dashboard is told, checked once. */
-import { type Clock, invalid, SluiceError } from "@sluice/protocol";
+/** The options of a mounted dashboard, checked once. */
+import { type Clock, invalid, knownFields } from "@sluice/protocol";
 import type { AppPage } from "../app-page.ts";
 import type { LogLevel, LogOptions } from "../shell/log.ts";
 
@@ -14,7 +14,8 @@ export interface DashboardOptions<R> {
   basePath?: string | undefined;
   /**
    * The name of the user who makes a request, or nothing if none is logged in: it is then refused
-   * with 401. It is asked for every request, so that a logout counts at once.
+   * with 401. It is asked for every request, so that a logout counts at once, and every 5 seconds
+   * about one whose answer is a stream.
    */
   user(request: R): User | Promise<User>;
   /** What users may do. Default `read-only`. */
@@ -35,14 +36,7 @@ const KNOWN = ["basePath", "user", "role", "pages", "allowOrigins", "log", "cloc
 
 /** Answers the base path without a slash at its end: `/` becomes empty. */
 export function checkOptions<R>(options: DashboardOptions<R>): string {
-  if (typeof options !== "object" || options === null) {
-    throw invalid("dashboard", `an object with ${KNOWN.join(", ")}`, options);
-  }
-  const unknown = Object.keys(options).find((name) => !(KNOWN as readonly string[]).includes(name));
-  if (unknown !== undefined) {
-    const message = `dashboard.${unknown} is not a known field; known are ${KNOWN.join(", ")}`;
-    throw new SluiceError("INVALID", message, { field: `dashboard.${unknown}` });
-  }
+  knownFields("dashboard", options, KNOWN);
   const { user, role, basePath = "/" } = options;
   if (typeof user !== "function") {
     throw invalid("dashboard.user", "a function that answers who makes a request", user);

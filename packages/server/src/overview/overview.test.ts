@@ -19,7 +19,7 @@ function look(
 const of = (items: readonly OverviewItem[], name: string): OverviewItem =>
   items.find((item) => item.name === name)!;
 
-test("a queue that stands still says why, those that need somebody come first", async (t) => {
+test("a stalled queue shows the reason; queues that need attention come first", async (t) => {
   const broker = await memoryBroker(t, "idle", "stuck", "gated", "stopped");
   await broker.setQueue("stopped", { paused: true });
   await broker.cooldown("smtp", 60_000, "429 from the provider");
@@ -49,7 +49,7 @@ test("a queue that stands still says why, those that need somebody come first", 
   await consumer.stop();
 });
 
-test("all the gates that keep a queue are told, those first that keep most lanes", async (t) => {
+test("lists all gates that block a queue, the one that blocks most lanes first", async (t) => {
   const broker = await memoryBroker(t, "q");
   await broker.setGate("shut", { rate: 0 });
   await broker.cooldown("first", 60_000, "429");
@@ -127,7 +127,7 @@ test("a queue whose workers poll has workers between two polls", async (t) => {
   assert.deepEqual(later.standing, { reason: "no-workers" });
 });
 
-test("workers that are all busy are told when nothing ends", async (t) => {
+test("reports that all workers are busy when no job ends", async (t) => {
   const broker = await memoryBroker(t);
   await broker.setQueue("q", { retry: { attempts: 1 } });
   await broker.add("q", [{ payload }, { payload }, { payload }]);
@@ -179,7 +179,7 @@ test("lines come with a new moment and are left out until the next", async (t) =
   assert.equal(again.items[0]?.sparks, undefined);
 });
 
-test("whoever may see some queues sees those alone", async (t) => {
+test("a key with access to some queues sees only those", async (t) => {
   const { broker, call, server } = await start(t, { keys: true });
   const { key } = (await server.firstKey)!;
   for (const name of ["orders.a", "secret"]) await broker.setQueue(name, {});
@@ -190,7 +190,7 @@ test("whoever may see some queues sees those alone", async (t) => {
     body.items.map(({ name }: OverviewItem) => name),
     ["orders.a"],
   );
-  assert.equal(body.totals.queues, 1);
+  assert.deepEqual([body.totals.queues, body.totals.attention], [1, 0]);
   const { status } = await call("GET /v1/queues/secret/history", { key: made.body.key });
   assert.equal(status, 403);
 });

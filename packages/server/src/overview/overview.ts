@@ -45,10 +45,12 @@ export async function readOverview(
   const all = await allQueues(broker, { partial: true });
   const byName = new Map(all.map((info) => [info.name, info]));
   const dlqs = new Set(all.map(({ name, config }) => (config.dlq === name ? "" : config.dlq)));
-  const lines = all.filter(matcher(query)).map((info): Line => {
+  const every = all.map((info): Line => {
     const motion = motionOf(history, info.name);
     return { info, motion, reason: guessStanding(info, dlqs.has(info.name), motion) };
   });
+  const isWanted = matcher(query);
+  const lines = every.filter(({ info }) => isWanted(info));
   lines.sort(ORDERS[sort](history));
   const page = lines.slice(cursor, cursor + limit);
   const names = page.map(({ info }) => info.name);
@@ -71,7 +73,7 @@ export async function readOverview(
     at: wallTime(clock),
     tick: history.tick,
     total: lines.length,
-    totals: totalsOf(all, history),
+    totals: totalsOf(every, history),
     items,
   };
   if (missing !== undefined) overview.missing = missing;
@@ -123,6 +125,9 @@ const URGENCY: Record<StandingReason, number> = {
   delayed: 0,
 };
 
+/** Urgencies from this one on count as queues that need attention. */
+const NEEDS_ATTENTION = URGENCY.paused;
+
 function urgency({ reason, motion }: Line): number {
   const isPaced = reason === "gated" && motion.outRate > 0;
   if (reason !== undefined && !isPaced) return URGENCY[reason];
@@ -152,9 +157,12 @@ function itemOf(
   return item;
 }
 
-function totalsOf(all: readonly QueueInfo[], history: QueueHistories): Overview["totals"] {
-  const totals = { queues: all.length, waiting: 0, running: 0, inRate: 0, outRate: 0 };
-  for (const { name, stats } of all) {
+function totalsOf(lines: readonly Line[], history: QueueHistories): Overview["totals"] {
+  const none = { attention: 0, waiting: 0, running: 0, inRate: 0, outRate: 0 };
+  const totals = { queues: lines.length, ...none };
+  for (const line of lines) {
+    const { name, stats } = line.info;
+    if (urgency(line) >= NEEDS_ATTENTION) totals.attention++;
     totals.waiting += stats.waiting;
     totals.running += stats.running;
     totals.inRate += history.last(name, "in");

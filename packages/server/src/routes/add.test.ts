@@ -114,7 +114,7 @@ test("each job of a batch has its own answer, whatever is wrong with the others"
   assert.deepEqual([nothing.status, nothing.body.error.details], [400, { field: "payload" }]);
 });
 
-test("a trace goes on from the producer to the worker", async (t) => {
+test("a trace continues from the producer to the worker", async (t) => {
   const { call } = await start(t, { queues: ["q"] });
   const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
   const headers = { traceparent };

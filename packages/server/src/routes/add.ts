@@ -18,7 +18,7 @@ import { lostSignal, operationOf, type RouteContext } from "./context.ts";
 import { fieldsOf, judged } from "./judged.ts";
 import { ADDED, ERROR, list, NEW_JOB, object, results, type Schema } from "./shapes.ts";
 
-type JobBody = Carried & JobOptions;
+export type JobBody = Carried & JobOptions;
 type Body = JobBody & { jobs?: readonly JobBody[] };
 
 interface OnQueue {
@@ -77,7 +77,9 @@ export function addRoutes(app: FastifyInstance, context: RouteContext): void {
 function checkAlone(one: JobBody): void {
   const [field] = Object.keys(one);
   if (field === undefined) return;
-  throw new SluiceError("INVALID", `${field} belongs into the jobs`, { field: `body.${field}` });
+  throw new SluiceError("INVALID", `put ${field} on each job, not beside jobs`, {
+    field: `body.${field}`,
+  });
 }
 
 async function add(
@@ -98,7 +100,7 @@ async function add(
   );
 }
 
-function jobOf(body: unknown, traceparent: string | undefined): NewJob {
+export function jobOf(body: unknown, traceparent: string | undefined): NewJob {
   const fields = fieldsOf<JobBody>("job", body, FIELDS);
   for (const field of ["headers", "dedupe", "backoff"] as const) checkSize(field, fields[field]);
   const { payload: _, payloadBase64: __, ...said } = fields;

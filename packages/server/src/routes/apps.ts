@@ -1,8 +1,13 @@
 import { SluiceError } from "@sluice/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { AppPage } from "../app-page.ts";
+import type { AppDone, AppPage } from "../app-page.ts";
 import { allowsAll, forbidden } from "../keys/grant.ts";
-import { ACTION_FIELDS_MAX, ACTION_VALUE_CHARS_MAX, FORM_BODY_BYTES_MAX } from "../limits.ts";
+import {
+  ACTION_FIELDS_MAX,
+  ACTION_VALUE_CHARS_MAX,
+  APP_SHOW_CHARS_MAX,
+  FORM_BODY_BYTES_MAX,
+} from "../limits.ts";
 import { route } from "./route.ts";
 import { ANYTHING, answers, list, NAME, object, type Schema, TEXT } from "./shapes.ts";
 
@@ -23,6 +28,17 @@ const VALUES: Schema = {
   additionalProperties: { type: "string", maxLength: ACTION_VALUE_CHARS_MAX },
 };
 
+const SHOWN: Schema = {
+  type: "string",
+  maxLength: APP_SHOW_CHARS_MAX,
+  description: "What an action asked to show.",
+};
+
+interface View {
+  Params: { name: string };
+  Querystring: { show?: string };
+}
+
 interface Act {
   Params: { name: string; action: string };
   Body: { values?: object } | null;
@@ -33,7 +49,7 @@ export function appRoutes(app: FastifyInstance, pages: readonly AppPage[]): void
   const pageOf = (name: string): AppPage => {
     const page = pages.find((one) => one.name === name);
     if (page !== undefined) return page;
-    throw new SluiceError("NOT_FOUND", `there is no page of an app ${name}`, { field: "name" });
+    throw new SluiceError("NOT_FOUND", `app ${name} has no page`, { field: "name" });
   };
   route(app, "GET /v1/apps", {
     about: ["listApps", "apps", "Apps that have a page"],
@@ -43,33 +59,39 @@ export function appRoutes(app: FastifyInstance, pages: readonly AppPage[]): void
       return { items: pages.map(({ name, title }) => ({ name, title })) };
     },
   });
-  route<{ Params: { name: string } }>(app, "GET /v1/apps/:name", {
+  route<View>(app, "GET /v1/apps/:name", {
     about: ["viewApp", "apps", "An app's page as it is now"],
+    querystring: object({ show: SHOWN }),
     response: answers(VIEW),
     handler: async (request) => {
       enter(request);
       const page = pageOf(request.params.name);
-      return { name: page.name, title: page.title, view: await page.view() };
+      return { name: page.name, title: page.title, view: await page.view(request.query.show) };
     },
   });
   route<Act>(app, "POST /v1/apps/:name/actions/:action", {
     about: ["actInApp", "apps", "Do something that an app's page offers"],
     bodyLimit: FORM_BODY_BYTES_MAX,
     body: { ...object({ values: VALUES }), type: ["object", "null"] },
-    response: answers(object({ message: ANYTHING }, ["message"])),
+    response: answers(object({ message: ANYTHING, show: TEXT }, ["message"])),
     handler: async (request) => {
       enter(request);
       const { name, action } = request.params;
       const values = { ...request.body?.values } as Record<string, string>;
-      return { message: await act(pageOf(name), action, values) };
+      return act(pageOf(name), action, values);
     },
   });
 }
 
-async function act(page: AppPage, action: string, values: Record<string, string>): Promise<string> {
+async function act(
+  page: AppPage,
+  action: string,
+  values: Record<string, string>,
+): Promise<AppDone> {
   const { actions = [] } = await page.view();
   if (page.act !== undefined && actions.some(({ name }) => name === action)) {
-    return page.act(action, values);
+    const done = await page.act(action, values);
+    return typeof done === "string" ? { message: done } : done;
   }
   throw new SluiceError("NOT_FOUND", `${page.name} has no action ${action}`, { field: "action" });
 }

@@ -54,9 +54,9 @@ export function planOf(row: CallRow): RequestPlan {
   return { reads, options, fields, isQuery, isOne };
 }
 
-/** A parameter of the path. A group is named by its queue and its own name. */
+/** A parameter of the path. A group or flow is named by its queue and its own name. */
 function inPath({ about }: CallRow, name: string): (request: CallRequest) => string {
-  if (about === "group") return ({ params }) => `${params.queue}/${params.group}`;
+  if (about === "group") return ({ params }) => `${params.queue}/${params[name]}`;
   return ({ params }) => params[name]!;
 }
 

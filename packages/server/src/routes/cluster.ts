@@ -4,6 +4,7 @@ import {
   type Duration,
   duration,
   type MoveInfo,
+  type NatsInfo,
   type PartitionInfo,
   SluiceError,
 } from "@sluice/protocol";
@@ -39,6 +40,7 @@ const NODE: Schema = shape<ClusterNodeInfo>({
   isDraining: FLAG,
   silentFor: MS,
   owned: COUNT,
+  nats: maybe(about("The NATS server that it is connected to.", TEXT)),
 });
 
 const PARTITION: Schema = shape<PartitionInfo>({
@@ -51,6 +53,16 @@ const PARTITION: Schema = shape<PartitionInfo>({
   lag: about("How long the oldest write has waited for the log.", MS),
   jobs: COUNT,
   openedIn: about("How long its owner took to open it.", MS),
+  leader: maybe(about("The NATS server that leads its stream.", TEXT)),
+  error: maybe(about("Why it is not served.", TEXT)),
+});
+
+const NATS: Schema = shape<NatsInfo>({
+  server: TEXT,
+  isConnected: FLAG,
+  since: TIME,
+  reconnects: COUNT,
+  error: maybe(TEXT),
 });
 
 const MOVE: Schema = shape<MoveInfo>({
@@ -66,7 +78,11 @@ const STATUS: Schema = shape<ClusterStatus>({
   name: TEXT,
   self: NAME,
   version: about("Another one for every change.", TEXT),
+  isHearing: about("False: this node is cut off, and the rest may be out of date.", FLAG),
   partitionCount: COUNT,
+  homeCount: maybe(about("How many there were at first.", COUNT)),
+  storageUsed: about("Of the fullest log of this node, from 0 to 1.", { type: "number" }),
+  nats: maybe(about("The connection of this node.", NATS)),
   nodes: list(NODE),
   partitions: list(PARTITION),
   placements: list(

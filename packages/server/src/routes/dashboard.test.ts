@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { start } from "../testing/start.ts";
 
-test("the dashboard is served at / to everybody, under a strict policy", async (t) => {
+test("the dashboard is served at / to everyone, under a strict policy", async (t) => {
   const { call } = await start(t, { keys: true });
   const { status, headers, body } = await call("GET /");
   assert.equal(status, 200);

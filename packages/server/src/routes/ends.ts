@@ -1,19 +1,23 @@
 /** Long polls for the end of a job or a group, for callers that have no stream. */
-import { type Duration, type GroupInfo, type JobEnd, SluiceError, WAIT } from "@sluice/protocol";
+import { type GroupInfo, type JobEnd, SluiceError, WAIT } from "@sluice/protocol";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { type Encoding, fromBytes } from "../payload.ts";
 import { goneSignal, type RouteContext } from "./context.ts";
+import { judged } from "./judged.ts";
 import { route } from "./route.ts";
 import { answers, ENCODING, END, GROUP_INFO, object } from "./shapes.ts";
 
 interface Wait {
-  wait?: Duration;
+  wait?: string;
 }
+
+/** Its parser says more clearly what is wrong. */
+const WAITING = judged(WAIT.schema);
 
 export function endRoutes(app: FastifyInstance, context: RouteContext): void {
   route<{ Params: { id: string }; Querystring: Wait & { encoding?: Encoding } }>(app, "ended", {
     description: "A long poll: answers when the job ends, and after `wait` that it has not.",
-    querystring: object({ wait: WAIT.schema, encoding: ENCODING }),
+    querystring: object({ wait: WAITING, encoding: ENCODING }),
     response: answers(END),
     handler: async (request, reply) => {
       const { id } = request.params;
@@ -25,7 +29,7 @@ export function endRoutes(app: FastifyInstance, context: RouteContext): void {
   });
   route<{ Params: { queue: string; group: string }; Querystring: Wait }>(app, "groupEnded", {
     description: "A long poll: answers when the group ends, and after `wait` as it is then.",
-    querystring: object({ wait: WAIT.schema }),
+    querystring: object({ wait: WAITING }),
     response: answers(GROUP_INFO),
     handler: async (request, reply): Promise<GroupInfo> => {
       const broker = context.broker(request);
@@ -42,10 +46,10 @@ export function endRoutes(app: FastifyInstance, context: RouteContext): void {
 async function within<T>(
   context: RouteContext,
   reply: FastifyReply,
-  wait: Duration | undefined,
+  wait: string | undefined,
   call: (signal: AbortSignal) => Promise<T>,
 ): Promise<T | undefined> {
-  const waitMs = WAIT.parse("wait", wait ?? 0);
+  const waitMs = WAIT.parse("wait", WAIT.fromText!(String(wait ?? 0)));
   const time = new AbortController();
   const signal = AbortSignal.any([goneSignal(reply), context.closing, time.signal]);
   const answer = call(signal).catch((error: unknown) => {

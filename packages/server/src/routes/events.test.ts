@@ -28,7 +28,7 @@ async function read(t: TestContext, address: string): Promise<() => Promise<[str
   };
 }
 
-test("events are told as they happen, those that were asked for", async (t) => {
+test("streams events as they happen, and only those that were requested", async (t) => {
   const { broker, server } = await start(t, { queues: ["q", "other"] });
   const next = await read(t, `${server.address}/v1/events?queue=q&events=added,ended`);
   await broker.add("other", [{ payload }]);

@@ -7,6 +7,8 @@ import {
   type Progress,
   rowOf,
   SluiceError,
+  type StepResult,
+  SUSPENSION,
 } from "@sluice/protocol";
 import type { FastifyInstance } from "fastify";
 import { forReadable } from "../batch.ts";
@@ -39,6 +41,7 @@ interface HeldCall {
   readonly body: BodyShape;
 }
 
+const SUSPENDED = "False: the step is done already, and the lease lasts.";
 const CUT = "The cooldown that was asked for was cut to this.";
 
 const HELD = {
@@ -62,6 +65,14 @@ const HELD = {
     field: ["expiresAt", shapes.TIME],
   },
   progress: { ...ITEMS, item: shapes.PROGRESS, read: progressOf },
+  log: { ...ITEMS, item: shapes.LOGGED, read: (fields) => fields },
+  recordStep: { ...LARGE, item: shapes.STEP_RESULT, read: stepOf },
+  suspend: {
+    ...ITEMS,
+    item: SUSPENSION.schema,
+    read: (fields) => SUSPENSION.parse("suspend", fields),
+    field: ["suspended", about(SUSPENDED, { type: "boolean" })],
+  },
 } as const satisfies Readonly<Record<string, HeldCall>>;
 
 export function heldRoutes(app: FastifyInstance, context: RouteContext): void {
@@ -70,7 +81,7 @@ export function heldRoutes(app: FastifyInstance, context: RouteContext): void {
   }
 }
 
-type Answers = Promise<Outcome<true | number>[]>;
+type Answers = Promise<Outcome<boolean | number>[]>;
 
 function heldRoute(
   app: FastifyInstance,
@@ -81,9 +92,10 @@ function heldRoute(
   const known = Object.keys(item.properties as object);
   const isOnce = rowOf(name).repeat === "once";
   const items = list(judged(item), { maxItems: BATCH_MAX });
-  const shown = ({ ok, error }: Outcome<true | number>): object => {
+  const shown = ({ ok, error }: Outcome<boolean | number>): object => {
     if (error !== undefined) return { error };
-    return typeof ok === "number" ? { ok: true, [field![0]]: ok } : { ok: true };
+    const isTold = typeof ok === "number" || name === "suspend";
+    return isTold ? { ok: true, [field![0]]: ok } : { ok: true };
   };
   route<{ Body: { items: readonly unknown[] } }>(app, name, {
     config: { body },
@@ -110,10 +122,15 @@ function ackOf(fields: Carried & Ack): Ack {
 
 function progressOf(fields: Progress): Progress {
   if (fields.progress === undefined) {
-    throw new SluiceError("INVALID", "progress must be given", { field: "progress" });
+    throw new SluiceError("INVALID", "progress is missing", { field: "progress" });
   }
   checkDepth("progress", fields.progress);
   return fields;
+}
+
+function stepOf(fields: StepResult): StepResult {
+  checkDepth("value", fields.value);
+  return { ...fields, occurrence: fields.occurrence ?? 0 };
 }
 
 /** It is written out again wherever the job is shown. */

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import type { Broker } from "@sluice/protocol";
 import { payload, start } from "../testing/start.ts";
 
-/** Resolves when somebody waits for a job of the queue, or nobody does any more. */
+/** Resolves when `count` workers wait for a job of the queue; with 0, when none does any more. */
 async function untilWaiting(broker: Broker, queue: string, count: number): Promise<void> {
   while ((await broker.queue(queue)).stats.freeWorkers !== count) await new Promise(setImmediate);
 }
@@ -28,7 +28,7 @@ test("a poll that finds nothing is answered with nothing when its time is over",
   assert.equal(long.body.error.code, "INVALID");
 });
 
-test("whoever goes away while polling takes nothing with them", async (t) => {
+test("a client that disconnects while polling takes no job with it", async (t) => {
   const { broker, server } = await start(t, { queues: ["q"] });
   const giveUp = new AbortController();
   const poll = fetch(`${server.address}/v1/queues/q/lease`, {
@@ -101,7 +101,7 @@ test("a second ack, an old lease and an unknown job each have a code of their ow
   assert.equal(await ack("c999.1"), "JOB_NOT_FOUND");
 });
 
-test("a server that closes answers those who poll", async (t) => {
+test("a server that closes answers open polls", async (t) => {
   const { broker, call, server } = await start(t, { queues: ["q"] });
   const poll = call("POST /v1/queues/q/lease", { body: { wait: 60_000 } });
   await untilWaiting(broker, "q", 1);
@@ -109,7 +109,7 @@ test("a server that closes answers those who poll", async (t) => {
   assert.deepEqual((await poll).body, { jobs: [] });
 });
 
-test("whoever asks for bytes gets bytes", async (t) => {
+test("returns bytes when bytes are asked for", async (t) => {
   const { broker, call } = await start(t, { queues: ["q"] });
   await broker.add("q", [{ payload }]);
   const { body } = await call("POST /v1/queues/q/lease", { body: { encoding: "base64" } });

@@ -81,6 +81,7 @@ const OVERVIEW: Schema = shape<Overview>({
   total: COUNT,
   totals: shape<Overview["totals"]>({
     queues: COUNT,
+    attention: about("Queues that do not move although they should.", COUNT),
     waiting: COUNT,
     running: COUNT,
     inRate: NUMBER,

@@ -58,7 +58,7 @@ test("readers are bounded, and a closing server sends them home", async (t) => {
   assert.equal((await pulse.next()).done, true);
 });
 
-test("only what has changed is told, and what is gone once", async () => {
+test("reports only what has changed, and reports a removal once", async () => {
   const figures = new Map([["a", 1]]);
   const look = async () =>
     [...figures].map(([name, added]) => ({ name, stats: { name, added } as QueueStats }));

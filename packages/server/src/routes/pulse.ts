@@ -116,9 +116,13 @@ function stream(
     if (queues.length > 0 || clock.now() - toldAt >= PULSE_QUIET_MS) write(queues);
   });
   const end = (): void => void raw.end();
+  const unwatch = principal.watch?.(() => {
+    if (seen(principal, []) === undefined) end();
+  });
   closing.addEventListener("abort", end, { once: true });
   raw.once("close", () => {
     closing.removeEventListener("abort", end);
+    unwatch?.();
     leave();
   });
 }

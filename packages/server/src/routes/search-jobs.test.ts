@@ -33,7 +33,7 @@ test("jobs are found by id, lane, error, header and payload", async (t) => {
   assert.equal((await found("search=nowhere")).length, 0);
 });
 
-test("one search looks at a bounded number of jobs, and its cursor goes on", async (t) => {
+test("one search looks at a bounded number of jobs, and its cursor continues it", async (t) => {
   const { broker, call } = await start(t);
   await broker.setQueue("q", { capacity: { jobs: 20_000 } });
   const count = SEARCH_JOBS_MAX + 1_000;

@@ -47,7 +47,7 @@ test("a key that is revoked is worth nothing in a cookie either", async (t) => {
   assert.equal((await call("GET /v1/queues", { headers })).status, 401);
 });
 
-test("without keys nobody is asked, and no cookie is set", async (t) => {
+test("without keys the server asks for none and sets no cookie", async (t) => {
   const { call } = await start(t);
   const { body } = await call("GET /v1/session");
   assert.equal(body.hasKeys, false);

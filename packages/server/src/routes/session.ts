@@ -2,11 +2,11 @@
  * A browser's login. The key is in a cookie that no script can read and that no other site's page
  * makes a browser send; every request is checked with it as with a key in its header.
  */
-import type { Session } from "@sluice/protocol";
+import type { Session, SessionGrant } from "@sluice/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { cookieName } from "../shell/session-cookie.ts";
 import { route } from "./route.ts";
-import { about, answers, DONE, FLAG, list, maybe, object, shape, TEXT } from "./shapes.ts";
+import { about, answers, DONE, FLAG, list, maybe, shape, TEXT } from "./shapes.ts";
 
 export interface SessionOptions {
   readonly hasKeys: boolean;
@@ -20,7 +20,7 @@ export interface SessionOptions {
 const SESSION = shape<Session>({
   hasKeys: about("Whether callers are asked for a key.", FLAG),
   hasBroker: about("False: an app's own server.", FLAG),
-  grants: list(object({ action: TEXT, on: TEXT })),
+  grants: list(shape<SessionGrant>({ action: TEXT, on: TEXT, gates: maybe(list(TEXT)) })),
   user: maybe(about("Who is logged in, behind the login of another server.", TEXT)),
   isReadOnly: about("Whether whatever changes something is refused.", FLAG),
 });

@@ -5,28 +5,46 @@ import type { Duplex } from "node:stream";
 import { SluiceError } from "@sluice/protocol";
 import { LINGER_MS } from "../limits.ts";
 import { bodyOf } from "./errors.ts";
+import type { BrokenAnswer, ShellOptions } from "./options.ts";
+
+/** Node gives the packet as bytes, whatever the types of fastify say. */
+type Broken = Error & { code?: string; rawPacket?: unknown };
+
+/** As much of a request as says which address it is for. */
+const HEAD_BYTES = 256;
 
 /** Answers what is no HTTP, or took too long. */
-export function answerBroken(error: Error & { code?: string }, socket: Socket): void {
+export function answerBroken(error: Broken, socket: Socket, say?: ShellOptions["broken"]): void {
   if (error.code === "ECONNRESET" || socket.destroyed || !socket.writable) {
     return void socket.destroy();
   }
   const isSlow = error.code === "ERR_HTTP_REQUEST_TIMEOUT";
   const status = isSlow ? 408 : error.code === "HPE_HEADER_OVERFLOW" ? 431 : 400;
-  const message = isSlow ? "the request took too long" : "the request is not HTTP";
-  endWith(socket, status, new SluiceError(isSlow ? "TIMEOUT" : "INVALID", message));
+  const message = isSlow
+    ? "the request took too long"
+    : status === 431
+      ? "the address and the headers of the request are too long"
+      : "the request is not HTTP";
+  const head = headOf(error.rawPacket);
+  const said = say?.({ status, message, head });
+  endWith(socket, status, said ?? new SluiceError(isSlow ? "TIMEOUT" : "INVALID", message));
+}
+
+function headOf(packet: unknown): string {
+  return Buffer.isBuffer(packet) ? packet.toString("latin1", 0, HEAD_BYTES) : "";
 }
 
 /**
  * Sends an answer and ends the connection. A client that does not close its own side is cut off
  * soon; at once would be too early, as it could lose the answer.
  */
-export function endWith(socket: Duplex, status: number, error: SluiceError): void {
-  const body = JSON.stringify(bodyOf(error));
+export function endWith(socket: Duplex, status: number, said: SluiceError | BrokenAnswer): void {
+  const isError = said instanceof SluiceError;
+  const body = isError ? JSON.stringify(bodyOf(said)) : said.body;
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     "connection: close",
-    "content-type: application/json",
+    `content-type: ${isError ? "application/json" : said.type}`,
     `content-length: ${Buffer.byteLength(body)}`,
   ];
   socket.on("error", () => {});

@@ -52,6 +52,8 @@ test("a refusal has the value itself, and names the known fields", async (t) => 
   assert.deepEqual(max.details, { field: "body.max", value: "5" });
   const wait = await refused("POST /v1/queues/q/lease", { wait: "5x" });
   assert.match(wait.message, /wait must be milliseconds or a string such as .*, got "5x"$/);
+  const poll = (await call("GET /v1/jobs/a1/end?wait=soon")).body.error;
+  assert.match(poll.message, /^wait must be milliseconds or a string such as .*, got "soon"$/);
   const misspelt = await refused("PUT /v1/queues/q/lanes/acme", { weigth: 2 });
   assert.equal(misspelt.message, "body.weigth is not a known field; known are weight");
   assert.deepEqual(misspelt.details, { field: "body.weigth", value: 2 });

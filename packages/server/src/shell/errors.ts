@@ -29,11 +29,19 @@ export function toAnswer(error: unknown): SluiceError {
 }
 
 /** What is wrong with the files of the server is for its operator: callers learn no paths. */
-export function withoutPath(error: SluiceError): SluiceError {
+function withoutPath(error: SluiceError): SluiceError {
   const { path, file } = error.details;
   if (!error.code.startsWith("LOG_") || (path === undefined && file === undefined)) return error;
   const message = "the server cannot use its log; it has written more about this to its own output";
   return new SluiceError(error.code, message, {}, { cause: error });
+}
+
+/** An error for a stream. The text of an unexpected one stays in the server's own output. */
+export function toStreamError(error: unknown): SluiceError {
+  const known = withoutPath(toSluiceError(error));
+  if (error instanceof SluiceError || known.code !== "INTERNAL") return known;
+  process.emitWarning(known.cause instanceof Error ? known.cause : known);
+  return new SluiceError("INTERNAL", "something went wrong here; the server's output says more");
 }
 
 /** What ajv says of a value, with the value itself when it was told to. */

@@ -1,4 +1,10 @@
-import { type Clock, type LimitSettings, SERVER_OPTIONS, SluiceError } from "@sluice/protocol";
+import {
+  type Clock,
+  knownFields,
+  type LimitSettings,
+  SERVER_OPTIONS,
+  SluiceError,
+} from "@sluice/protocol";
 import type { AppPage } from "../app-page.ts";
 import type { TlsOptions } from "./listener.ts";
 import type { LogLevel, LogOptions } from "./log.ts";
@@ -21,8 +27,48 @@ export interface ShellOptions {
   log?: LogLevel | LogOptions | undefined;
   /** Its source of time; a test passes its own. */
   clock?: Clock | undefined;
+  /**
+   * Words of an answer to a request that could not be read; `head` is its beginning. Undefined: as
+   * everywhere, in JSON.
+   */
+  broken?: ((broken: BrokenRequest) => BrokenAnswer | undefined) | undefined;
   /** Shown on the dashboard. */
   pages?: readonly AppPage[] | undefined;
+}
+
+const SHELL: Readonly<Record<keyof ShellOptions, true>> = {
+  host: true,
+  port: true,
+  tls: true,
+  insecure: true,
+  allowHosts: true,
+  allowOrigins: true,
+  limits: true,
+  log: true,
+  clock: true,
+  broken: true,
+  pages: true,
+};
+
+/** Refuses an option that a server does not have; `own`: those beside the ones of every server. */
+export function checkKnown<O extends ShellOptions>(
+  name: string,
+  options: O,
+  own: Readonly<Record<Exclude<keyof O, keyof ShellOptions>, true>>,
+): void {
+  knownFields(name, options, Object.keys({ ...own, ...SHELL }));
+}
+
+export interface BrokenRequest {
+  readonly status: number;
+  readonly message: string;
+  /** As far as it was read: `GET /api?t=...`. */
+  readonly head: string;
+}
+
+export interface BrokenAnswer {
+  readonly type: string;
+  readonly body: string;
 }
 
 /** An address that others can reach is served with keys, or with `insecure`. */

@@ -90,7 +90,7 @@ test("what upgrades a connection asks the same questions", async (t) => {
   await assert.rejects(broker.queue("q"), { code: "UNAUTHORIZED" }, "revoked while it is open");
 });
 
-test("an origin that is listed may call, and its browser is told so", async (t) => {
+test("a listed origin may call and gets an access-control-allow-origin header", async (t) => {
   const origin = "https://ops.example.org";
   const { call } = await start(t, { allowOrigins: [origin] });
   const answer = await call("GET /v1/queues", { headers: { origin } });
@@ -109,6 +109,8 @@ test("a public address is refused without keys, unless one insists", async () =>
   await (await serve({ ...options, insecure: true })).close();
   await (await serve({ ...options, keys: true })).close();
   await assert.rejects(serve({ ...options, keys: { rootKey: "short" } }), { code: "INVALID" });
+  const bogus = { ...options, insecure: true, bogus: 1 };
+  await assert.rejects(serve(bogus), /serve.bogus is not a known field; known are broker, /);
 });
 
 test("a body is as large as the limit and no larger, whatever it says of itself", async (t) => {
@@ -152,7 +154,7 @@ test("compressed bodies and other kinds of content are refused unread", async (t
   assert.deepEqual([text.status, text.body.error.code], [415, "UNSUPPORTED_MEDIA"]);
 });
 
-test("headers are bounded, and what is no HTTP is told so", async (t) => {
+test("limits the size of headers and answers 400 to input that is not HTTP", async (t) => {
   const { server } = await start(t);
   const long = `x-long: ${"x".repeat(17 * 1024)}`;
   const overflow = await raw(
@@ -177,7 +179,7 @@ test("what poisons prototypes is refused", async (t) => {
   assert.equal(({} as { a?: number }).a, undefined);
 });
 
-test("slow clients are sent away, and hold up nobody", async (t) => {
+test("disconnects slow clients, which do not delay others", async (t) => {
   const limits = { headersTimeout: 500, requestTimeout: 900 };
   const { call, server } = await start(t, { limits });
   const slow = Array.from({ length: 50 }, () => connect(server.port, "127.0.0.1"));
@@ -207,7 +209,7 @@ test("there is a limit to connections", async (t) => {
   for (const socket of open) socket.destroy();
 });
 
-test("a key that asks too often is told when to come back", async (t) => {
+test("a key over its request rate gets 429 with Retry-After", async (t) => {
   const { call, server } = await start(t, { keys: true });
   const { key } = (await server.firstKey)!;
   const grants = [{ action: "admin", on: "*" }];
@@ -268,7 +270,7 @@ test("a refusal names the field and the value", async (t) => {
   }
 });
 
-test("what nobody expected is 500, says nothing of the inside, and is in the log", async (t) => {
+test("an unexpected error answers 500, exposes no internals and is logged", async (t) => {
   const lines: string[] = [];
   const to = { write: (line: string) => void lines.push(line) };
   const { call } = await start(t, {

@@ -130,7 +130,7 @@ function rulesOf(options: ShellOptions, { hasKeys, caller }: Gatekeeper): Origin
   };
 }
 
-function newApp({ tls }: ShellOptions, limits: ServerLimits, log: Logger): FastifyInstance {
+function newApp({ tls, broken }: ShellOptions, limits: ServerLimits, log: Logger): FastifyInstance {
   const app = fastify({
     serverFactory: (listener) => newServer(listener, limits, tls),
     bodyLimit: Math.min(BODY_BYTES_SMALL_MAX, limits.bodyBytesMax),
@@ -138,7 +138,7 @@ function newApp({ tls }: ShellOptions, limits: ServerLimits, log: Logger): Fasti
     forceCloseConnections: "idle",
     routerOptions: { maxParamLength: PARAM_CHARS_MAX },
     frameworkErrors: (error, _, reply) => sendError(reply as FastifyReply, toAnswer(error)),
-    clientErrorHandler: answerBroken,
+    clientErrorHandler: (error, socket) => answerBroken(error, socket, broken),
   });
   app.setValidatorCompiler(newValidator());
   app.setSerializerCompiler(() => JSON.stringify);
@@ -151,7 +151,7 @@ function newApp({ tls }: ShellOptions, limits: ServerLimits, log: Logger): Fasti
     if (answer.cause !== undefined && answer.code.startsWith("LOG_")) log.error({ err: error });
     if (answer.code !== "INTERNAL") return sendError(reply, answer);
     log.error({ err: error, request: request.id, route: request.routeOptions.url }, "unexpected");
-    const message = `something went wrong here; the log says more under ${request.id}`;
+    const message = `internal error; search the server's log for ${request.id}`;
     return sendError(reply, new SluiceError("INTERNAL", message));
   });
   return app;
@@ -210,7 +210,10 @@ function enter(
   if (request.is404 && !isAsked) throw noRoute(request);
   const encoding = request.headers["content-encoding"];
   if (encoding !== undefined && encoding !== "identity") {
-    throw new SluiceError("UNSUPPORTED_MEDIA", "compressed bodies are not read here");
+    throw new SluiceError(
+      "UNSUPPORTED_MEDIA",
+      "compressed bodies are not supported; send the body without content-encoding",
+    );
   }
   const retryAfterMs = isAdd ? (gatekeeper.addsWaitMs?.() ?? 0) : 0;
   if (retryAfterMs > 0) throw tooManyAdds(retryAfterMs);

@@ -15,8 +15,8 @@ export function newValidator(): FastifySchemaCompiler<object> {
   const exact = new Ajv(OPTIONS);
   const fromText = new Ajv({ ...OPTIONS, coerceTypes: true });
   return ({ schema, httpPart }) => {
-    if (httpPart !== "body") return whenAsked(() => fromText.compile(schema));
-    return whenAsked(() => exact.compile(checkedPart(schema) as object));
+    const ajv = httpPart === "body" ? exact : fromText;
+    return whenAsked(() => ajv.compile(checkedPart(schema) as object));
   };
 }
 

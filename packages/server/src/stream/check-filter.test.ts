@@ -6,7 +6,7 @@ import { MemoryLog } from "@sluice/log";
 import type { EventFilter } from "@sluice/protocol";
 import { serve } from "../testing/stream-server.ts";
 
-test("arguments of another type are refused, and the server goes on", async (t) => {
+test("refuses arguments of another type, and the server keeps running", async (t) => {
   const broker = await openBroker({ log: new MemoryLog() });
   const served = await serve(broker);
   const client = await connectBroker(served.url);

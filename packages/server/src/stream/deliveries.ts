@@ -1,7 +1,7 @@
 import type { LeasedJob } from "@sluice/protocol";
-import { type Channel, FRAME_BYTES_AIM, KIND, writeLeasedJob } from "@sluice/protocol/wire";
+import { type Channel, DELIVERY_BYTES_AIM, KIND, writeLeasedJob } from "@sluice/protocol/wire";
 
-/** Jobs for one consumer, in as few frames as their size allows. */
+/** Jobs for one consumer; many of them travel as several messages. */
 export function writeDeliveries(
   channel: Channel,
   consumer: number,
@@ -13,8 +13,9 @@ export function writeDeliveries(
     const place = writer.place();
     const from = at;
     do writeLeasedJob(writer, jobs[at++]!);
-    while (at < jobs.length && writer.frameSize < FRAME_BYTES_AIM);
+    while (at < jobs.length && writer.frameSize < DELIVERY_BYTES_AIM);
     writer.setPlace(place, at - from);
     channel.end();
+    if (at < jobs.length) channel.flush();
   }
 }

@@ -39,7 +39,7 @@ async function scene(t: TestContext): Promise<Scene> {
 
 const job = (text: string) => ({ payload: new TextEncoder().encode(text) });
 
-/** Resolves when it is so, however long the event loop takes. */
+/** Resolves when `holds` answers true, however long the event loop takes. */
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await turns(1);
 }
@@ -57,7 +57,7 @@ async function consume(client: Broker, credits = 10): Promise<Inbox> {
 
 const running = async (broker: Broker): Promise<number> => (await broker.queue("q")).stats.running;
 
-test("a session goes on after a cut: leases stay, and are acked over the new one", async (t) => {
+test("a session resumes after a cut: leases stay and are acked over the new link", async (t) => {
   const { broker, client, cutter } = await scene(t);
   const inbox = await consume(client);
   await client.add("q", [job("a"), job("b")]);
@@ -180,7 +180,7 @@ test("a write whose answer was lost is made again, and done once", async (t) => 
   assert.ok(ids.length === 2 && ids[0] === ids[1]);
 });
 
-test("a reader of events is told that something may be missing", async (t) => {
+test("a reader of events gets DISCONNECTED when something may be missing", async (t) => {
   const { broker, served, client, cutter } = await scene(t);
   const events = client.events();
   const first = events.next();

@@ -17,7 +17,6 @@ import {
   toSluiceError,
 } from "@sluice/protocol";
 import {
-  type Call,
   type ConsumeRequest,
   EVENTS,
   FRAME_BYTES_MAX,
@@ -33,6 +32,7 @@ import {
   readNacks,
   readNewJobs,
   readTokens,
+  type WireCall,
   type WireName,
   writeAdded,
   writeAnswer,
@@ -41,7 +41,7 @@ import {
   writeOutcomes,
 } from "@sluice/protocol/wire";
 import type { SessionBounds } from "../limits.ts";
-import { withoutPath } from "../shell/errors.ts";
+import { toStreamError } from "../shell/errors.ts";
 import { checkFilter } from "./check-filter.ts";
 import { writeDeliveries } from "./deliveries.ts";
 import { type EventOutlet, tellEvents } from "./event-feed.ts";
@@ -112,7 +112,7 @@ export class Requests {
     try {
       (await answer)(operation);
     } catch (error) {
-      this.#refuse(operation, withoutPath(toSluiceError(error)));
+      this.#refuse(operation, toStreamError(error));
     }
     this.#bytes -= bytes;
     if (--this.#count === 0) this.#onIdle?.();
@@ -257,7 +257,7 @@ export class Requests {
     this.#session.subscriptions.get(consumer)?.addCredits(count);
   }
 
-  async #call(operation: number, { name, args }: Call): Promise<Write> {
+  async #call(operation: number, { name, args }: WireCall): Promise<Write> {
     if (name === "lend") return this.#lend(operation, args);
     const row = rowOf(name);
     const checked = checkCall(row, args);
@@ -336,7 +336,7 @@ export class Requests {
 /** A call that may wait long, and ends at once when its caller leaves. */
 function orGivenUp<T>(signal: AbortSignal, answer: Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const giveUp = (): void => reject(new SluiceError("ABORTED", "the caller has left"));
+  const giveUp = (): void => reject(new SluiceError("ABORTED", "the caller closed the connection"));
   if (signal.aborted) giveUp();
   else signal.addEventListener("abort", giveUp, { once: true });
   return Promise.race([answer, promise]);
@@ -351,12 +351,12 @@ function operationOf(reader: FrameReader): OperationOptions {
 type Write = (operation: number) => void;
 
 function repeated(operation: number): SluiceError {
-  const message = `operation must be a number not in use, got ${operation}`;
+  const message = `operation must be a number that is not in use, got ${operation}`;
   return new SluiceError("INVALID", message, { field: "operation", value: operation });
 }
 
 function tooMany(what: string, max: number): SluiceError {
-  return new SluiceError("RATE_LIMITED", `at most ${max} ${what} in one session`, {
+  return new SluiceError("RATE_LIMITED", `more than ${max} ${what} in one connection`, {
     retryAfterMs: 1000,
   });
 }

@@ -166,7 +166,7 @@ test("a web page of another origin is refused, one of the server's own is not", 
   (await raw(served, { origin: served.url })).terminate();
 });
 
-test("a session is not handed to somebody with another key", async (t) => {
+test("does not resume a session for a client with another key", async (t) => {
   const served = await open(t);
   const mine = await raw(served);
   mine.send(helloBytes({ apiKey: "mine" }));

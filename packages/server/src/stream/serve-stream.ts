@@ -134,7 +134,9 @@ class StreamConnections {
     const refusal = this.#refusal(request);
     if (refusal !== undefined) refuseUpgrade(socket, refusal);
     else {
-      this.#webSockets.handleUpgrade(request, socket, head, (ws) => this.#accept(ws, request));
+      this.#webSockets.handleUpgrade(request, socket, head, (ws) =>
+        this.#accept(ws, request, socket),
+      );
     }
     return true;
   }
@@ -166,7 +168,7 @@ class StreamConnections {
       : [this.#partitionsPerAddress, partitionStreamsPerAddressMax];
   }
 
-  #accept(ws: WebSocket, request: IncomingMessage): void {
+  #accept(ws: WebSocket, request: IncomingMessage, below: Duplex): void {
     const address = addressOf(request);
     const partition = partitionOf(request);
     const [counts] = this.#countsOf(partition);
@@ -179,7 +181,7 @@ class StreamConnections {
       if (left === 0) counts.delete(address);
       else counts.set(address, left);
     });
-    const socket = new WsSocket(ws);
+    const socket = new WsSocket(ws, below);
     socket.onheard = () => silence.refresh();
     if (partition === undefined) this.#sessions.accept(socket, request);
     else this.#options.partition!(partition, socket, request);

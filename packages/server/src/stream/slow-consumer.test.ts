@@ -14,7 +14,7 @@ const JOBS = 5000;
 /** What the buffers of the operating system may hold on the way. */
 const KERNEL_BYTES = 16 * 1024 * 1024;
 
-test("a consumer that reads nothing fills no memory and stops nobody", async (t) => {
+test("a consumer that reads nothing fills no memory and does not block others", async (t) => {
   const broker = await openBroker({ log: new MemoryLog() });
   const served = await serve(broker);
   t.after(async () => {

@@ -1,3 +1,4 @@
+import type { Writable } from "node:stream";
 import type { WebSocket } from "ws";
 import {
   GREETING_MESSAGES_MAX,
@@ -12,6 +13,8 @@ import type { ServerSocket } from "./session.ts";
 /** A connection of `ws` as the stream sees it. */
 export class WsSocket implements ServerSocket {
   readonly #ws: WebSocket;
+  readonly #below: Writable;
+  #isCorked = false;
   onmessage: (message: Uint8Array) => void = () => {};
   onclose: (reason: string) => void = () => {};
   ondrain: () => void = () => {};
@@ -22,8 +25,9 @@ export class WsSocket implements ServerSocket {
   #messages: RequestBucket | undefined = undefined;
   #isClosed = false;
 
-  constructor(ws: WebSocket) {
+  constructor(ws: WebSocket, below: Writable) {
     this.#ws = ws;
+    this.#below = below;
     ws.on("message", (data: Buffer, isBinary: boolean) => {
       if (!this.#count(1)) return;
       if (!isBinary) return this.close(1003, "only binary messages are understood");
@@ -57,9 +61,20 @@ export class WsSocket implements ServerSocket {
     return this.#ws.bufferedAmount;
   }
 
+  /** All messages of one turn of the event loop go to the operating system in one write. */
   send(message: Uint8Array): void {
+    if (!this.#isCorked) {
+      this.#isCorked = true;
+      this.#below.cork();
+      process.nextTick(this.#uncork);
+    }
     this.#ws.send(message, this.#sent);
   }
+
+  readonly #uncork = (): void => {
+    this.#isCorked = false;
+    this.#below.uncork();
+  };
 
   readonly #sent = (): void => this.ondrain();
 

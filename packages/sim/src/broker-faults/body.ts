@@ -1,5 +1,5 @@
-// Payload and headers of a job follow from its number: whoever sees them can tell whose they are,
-// and whether they are whole.
+// The number of a job determines its payload and headers. The checker can tell from them which job
+// they belong to, and whether they are complete.
 
 import type { NewJob } from "@sluice/protocol";
 import { Random } from "../random.ts";

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import type { BrokerEvent } from "@sluice/protocol";
 import { Broken } from "../demand.ts";
 import type { PortCall } from "./record.ts";
-import { LEASE_MS, type Look, Story } from "./story.ts";
+import { failed, LEASE_MS, type Look, leased, returned, Story } from "./story.ts";
 
 const entriesOf = (a: number, b: number) => [
   { key: "a", value: a },
@@ -176,6 +176,16 @@ const BAD: readonly [rule: string, what: string, tell: (story: Story) => unknown
         .look([{}], { at: s.at + 10 }),
   ],
   ["nothing ends by itself", "an event says so", (s) => s.add(1).event(ended("a1", "cancelled"))],
+  [
+    "nothing ends by itself",
+    "a lease that was given back loses no attempt",
+    (s) => s.add(1, { attempts: 1 }).event(leased).event(returned).event(failed),
+  ],
+  [
+    "nothing ends by itself",
+    "one lease that nobody saw loses one attempt",
+    (s) => s.add(1, { attempts: 2 }).event(leased).event(failed),
+  ],
   ["nothing ends by itself", "a look does", (s) => s.add(1).crash().seen({ state: "cancelled" })],
   [
     "nothing ends by itself",

@@ -113,6 +113,8 @@ export class Checker {
 
   #told({ event }: Extract<HistoryRecord, { is: "event" }>): void {
     this.#lastAt = Math.max(this.#lastAt, event.at);
+    if (event.event === "leased") this.jobs.granted(event.id, event.attempt, event.at);
+    if (event.event === "returned") this.jobs.returned(event.id);
     if (event.event === "ended") this.jobs.told(event.id, event.state, event.at);
     if (event.event === "dead") this.jobs.told(event.id, "dead", event.at);
     if (event.event === "group-ended") this.#groups.told(event.group, event.at);

@@ -1,6 +1,6 @@
 // The limits of gates over any interval, across restarts. A gate's era is the time in which its
-// limits are certain: it begins anew when they change, and a change without an answer ends it until
-// a look.
+// limits are certain: a new era begins when they change. A change without an answer ends the era
+// until the next look.
 
 import type { GateInfo, GateSettings } from "@sluice/protocol";
 import { type Dispatch, excesses, tokensLeft, usedAfter } from "@sluice/protocol/conformance";
@@ -22,7 +22,8 @@ interface Gate {
   // Its era began at this time: what was granted then may have gone by other limits.
   since: number;
   grants: Dispatch[];
-  // Nobody passes between; empty when it was cleared, or may have been.
+  // No job passes the gate between these times. The interval is empty when the cooldown was
+  // cleared, or may have been.
   coolFrom: number;
   coolUntil: number;
   // The last call that may have cleared it.
@@ -73,7 +74,8 @@ export class GateLimits {
     gate.isCertain = isDone;
   }
 
-  // Taken back as soon as somebody may have cleared it; a later one never makes it shorter.
+  // The cooldown is withdrawn as soon as a call may have cleared it. A later cooldown never
+  // shortens it.
   #cool(key: string, { n, at }: OpenCall, ms: number): void {
     const gate = this.#gate(key);
     if (n < gate.clearedBy) return;

@@ -2,7 +2,7 @@
 
 import { test } from "node:test";
 import type { PortCall } from "./record.ts";
-import { LEASE_MS, Story } from "./story.ts";
+import { failed, LEASE_MS, leased, Story } from "./story.ts";
 
 const CANCEL: PortCall = { call: "cancel", ids: ["a1"] };
 const RETRY: PortCall = { call: "retry", ids: ["a1"] };
@@ -61,4 +61,8 @@ test("a good history passes: an add that had to wait replaces the body of a late
   const story = new Story();
   story.call({ call: "add", queue: "q", jobs: [{ number: 1, attempts: 3, dedupe }] });
   story.add(2, { dedupe }).deliver(2, 1, { body: 1 }).ack(2).finish();
+});
+
+test("a good history passes: a lease expires before it is durable and is never delivered", () => {
+  new Story().add(1, { attempts: 1 }).event(leased).event(failed).finish();
 });

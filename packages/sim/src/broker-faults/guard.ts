@@ -1,5 +1,5 @@
-// A broker in a user's process must never end it: what nobody catches is a failure of the world,
-// not of the process that runs it.
+// A broker must never end the user's process that it runs in. An uncaught error fails the world,
+// not the process that runs the world.
 
 const EVENTS = ["unhandledRejection", "uncaughtException"] as const;
 

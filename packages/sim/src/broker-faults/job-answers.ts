@@ -72,7 +72,7 @@ function added(book: KnownJobs, job: KnownJob, item: ItemAnswer): void {
   else book.end(job, "duplicate");
 }
 
-// The holder may be a follow-up that nobody has seen, or wait for its own answer.
+// The holder may be a follow-up that was not seen yet, or its own add may not be answered yet.
 function unnamedHolder(book: KnownJobs, { number, home, note }: KnownJob): KnownJob | undefined {
   const others = book.byKey(home, note.dedupe!.key).filter((other) => other.number !== number);
   const unnamed = others.filter(({ id, ended }) => id === undefined && ended === undefined);

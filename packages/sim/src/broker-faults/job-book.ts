@@ -196,7 +196,7 @@ export class JobBook implements KnownJobs {
     this.#live.delete(job);
   }
 
-  // Somebody ran the job again.
+  // A call ran the job again.
   revive(job: KnownJob): void {
     job.ended = undefined;
     if (job.lease?.isOver === false) {
@@ -228,12 +228,13 @@ export class JobBook implements KnownJobs {
 
   delivered(job: KnownJob, delivered: Delivered, at: number, inProcess: boolean): void {
     judgeDelivery(this, job, delivered, at);
-    // A letter that was redriven may be delivered before the answers and events tell of its death.
+    // A redriven letter may be delivered before answers and events report its death.
     if (isOpen(job, "redrive")) redriven(job, at);
     job.lease = leaseOf(delivered, at, this.#lastCall, inProcess);
     job.attemptMin = delivered.attempt;
     job.attemptMax = delivered.attempt;
     job.restarts = 0;
+    job.unseenSince = undefined;
     job.purgedAt = Number.POSITIVE_INFINITY;
     this.#deliveredBodies.add(delivered.body as number);
   }
@@ -249,11 +250,11 @@ export class JobBook implements KnownJobs {
     job.notBefore = new Set([() => 0]);
   }
 
-  // An event says that a job has ended.
+  // An event reports that a job has ended.
   told(id: string, state: string, at: number): void {
     const job = this.#byId.get(id);
     if (job === undefined || job.ended !== undefined) return;
-    // Of a job that was run again the event may tell of its first end.
+    // If the job was run again, the event may report its first end.
     if (job.isSecondLife) return state === "dead" ? this.die(job) : undefined;
     const cause = causeOf(job, at);
     demand(cause !== undefined, "nothing ends by itself", () => `job ${id} is ${state}`);
@@ -261,6 +262,21 @@ export class JobBook implements KnownJobs {
     // The answer to the call that ended it may come later: until then the lease is its own.
     job.ended = state;
     this.#live.delete(job);
+  }
+
+  // An event says that a job was leased, by the time of the lease. The delivery may be known.
+  granted(id: string, attempt: number, at: number): void {
+    const job = this.#byId.get(id);
+    if (job === undefined || job.ended !== undefined) return;
+    if (job.lease !== undefined && job.lease.grantedAt >= at) return;
+    job.unseenSince = at;
+    job.attemptMax = Math.max(job.attemptMax, attempt);
+  }
+
+  // An event says that a lease was given back: no attempt is lost.
+  returned(id: string): void {
+    const job = this.#byId.get(id);
+    if (job !== undefined) job.unseenSince = undefined;
   }
 
   // A close gives the leases of consumers back, those of polls stay.
@@ -287,7 +303,7 @@ export class JobBook implements KnownJobs {
     for (const job of this.#byId.values()) job.open.clear();
   }
 
-  // After a drain: nobody waits any more, and the last body of each job has been seen.
+  // After a drain no job waits any more, and the last body of each job has been seen.
   finish(): void {
     for (const job of this.#live) {
       demand(!job.isCertain, "drain", () => `job ${job.id}, number ${job.number}, is left`);
@@ -316,7 +332,7 @@ function replaces(add: KnownJob, job: KnownJob): void {
   if (mode === "pending" || mode === "window") return;
   job.bodies.add(add.number);
   if (mode !== "debounce") return;
-  // It starts the delay anew, be it shorter than that of a retry.
+  // It restarts the delay, even if the new delay is shorter than that of a retry.
   for (const time of add.notBefore) job.notBefore.add(time);
 }
 

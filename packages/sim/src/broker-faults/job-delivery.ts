@@ -57,7 +57,7 @@ export function judgeDelivery(
 
 function judgeLease(job: KnownJob, token: string, count: number, at: number): void {
   const { id, lease: had } = job;
-  // A purge leaves alone what was on its way to somebody, even if nobody has seen it.
+  // A purge does not remove a job that was being delivered, even if the delivery was never seen.
   const hasUnseen = count > (had?.count ?? 0) + 1;
   demand(at <= job.purgedAt || hasUnseen, "no job after its end", () => {
     return `job ${id} goes out after a purge`;
@@ -76,7 +76,7 @@ function judgeTimes(job: KnownJob, at: number): void {
   });
 }
 
-// A lease that nobody ended ran out, and each that nobody saw may have.
+// A lease that no call ended has expired, and each lease that was not seen may have expired.
 function judgeAttempt(job: KnownJob, attempt: number, count: number): void {
   const { lease, open } = job;
   const unseen = count - (lease?.count ?? 0) - 1;

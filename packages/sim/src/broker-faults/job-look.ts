@@ -53,12 +53,12 @@ function judgeLive(
   }
 }
 
-// A look tells which of the attempts that were possible it is.
+// A look shows which of the possible attempts it is.
 function settle(job: KnownJob, state: string, attempt: number): void {
   const { lease, restarts } = job;
   const isOut = lease !== undefined && !lease.isOver;
   const most = job.attemptMax + (isOut ? 1 : 0) + restarts;
-  // One that was told to run again may have begun anew before it could be answered.
+  // A retried or redriven job may have started again before the call was answered.
   const isReset = isOpen(job, "retry") || isOpen(job, "redrive");
   const hasFailed = isOut && lease.hasDied && job.open.size === 0 && state !== "running";
   const least = isReset ? 0 : job.attemptMin + (hasFailed ? 1 : 0);
@@ -85,7 +85,7 @@ function judgeEnded(book: KnownJobs, job: KnownJob, { id, state }: SeenJob, at: 
 }
 
 export function judgeGone(book: KnownJobs, job: KnownJob, at: number): void {
-  // It may wait inside of the job that it is to follow.
+  // It may be stored in the job that it is to follow.
   if (job.note.dedupe?.mode === "keepLast" && !job.isCertain) return;
   if (job.isCertain) {
     const cause = causeOf(job, at);

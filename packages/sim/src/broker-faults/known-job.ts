@@ -7,11 +7,11 @@ import type { WallBook } from "./wall-book.ts";
 export interface KnownLease {
   // Counts the deliveries of the job.
   readonly count: number;
-  // Empty when nobody has seen the delivery.
+  // Empty when the delivery was not seen.
   readonly token: string;
   readonly queue: string;
   readonly grantedAt: number;
-  // It lasts at least until then, unless somebody has ended it.
+  // The lease lasts at least until then, unless a call has ended it.
   until: number;
   // It has been ended by an answered call, and the attempts are counted.
   isOver: boolean;
@@ -59,13 +59,16 @@ export interface KnownJob {
   readonly open: Map<number, OpenCall>;
   // Not to be delivered before.
   notBefore: Set<() => number>;
-  // Restarts since its last delivery: each may have lost one that nobody saw.
+  // Restarts since its last delivery. Each may have lost a delivery that was not seen.
   restarts: number;
+  // When an event reported a lease that no delivery has shown yet: a lease that expires before it
+  // is durable is never delivered, and its attempt is lost all the same.
+  unseenSince: number | undefined;
   // It was dead, run again or redriven: its place, key and deadline are no longer those it had.
   isSecondLife: boolean;
   // It was last seen in a dead letter queue: no failure ends it there.
   isLetter: boolean;
-  // Another job may have its key, or nobody.
+  // Another job may have its key, or no job has it.
   hasLostKey: boolean;
   // A purge or cancel by key has been called for its queue: what waits may go at any time.
   mayBePurged: boolean;
@@ -107,6 +110,7 @@ export function makeJob(
     open: new Map(),
     notBefore: new Set([runAt === undefined ? () => calledAt + delayMs : isOnWall(runAt)]),
     restarts: 0,
+    unseenSince: undefined,
     isSecondLife: false,
     isLetter: false,
     hasLostKey: false,
@@ -160,11 +164,13 @@ export function causeOf(job: KnownJob, at: number): string | undefined {
   return mayBeDead(job, at) ? "attempts" : undefined;
 }
 
-// Every attempt that it can have lost, lost: a lease that ran out, and those that nobody saw.
+// Assumes that the job has lost every attempt that it can have lost: those of an expired lease and
+// of leases that were not seen.
 export function mayBeDead(job: KnownJob, at: number): boolean {
   const { lease, attemptMax, restarts } = job;
   const runsOut = lease !== undefined && !lease.isOver && !isHeld(job, at) ? 1 : 0;
-  if (attemptMax + runsOut + restarts >= (job.note.attempts ?? 1)) return true;
+  const unseen = job.unseenSince !== undefined && job.unseenSince < at ? 1 : 0;
+  if (attemptMax + runsOut + restarts + unseen >= (job.note.attempts ?? 1)) return true;
   return lease !== undefined && mayBeGivenUp(job, lease.token);
 }
 
@@ -178,8 +184,8 @@ function mayBeGivenUp({ open }: KnownJob, token: string): boolean {
   return false;
 }
 
-// Dead letters run again. A lease may have run out with the last attempt, and nobody was told that
-// the job is dead.
+// Dead letters run again. A lease may have expired with the last attempt before any event reported
+// the job as dead.
 export function redriven(job: KnownJob, at: number): void {
   job.attemptMin = 0;
   job.isLetter = false;

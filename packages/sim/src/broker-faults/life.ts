@@ -51,7 +51,7 @@ const ERRORS: readonly { calls: readonly DiskCallName[]; code: string }[] = [
   { calls: ["syncDir", "unlink"], code: "EIO" },
   { calls: ["read"], code: "EIO" },
 ];
-// Turns of the event loop in which everything that needs no time must have come through.
+// Turns of the event loop within which everything that needs no time must have completed.
 const TURNS_MAX = 500;
 // Timers of one moment.
 const TIMERS_MAX = 10_000;
@@ -171,7 +171,7 @@ export class Life {
       onTorn: () => {},
     });
     const followed = this.#follower.listen(log, (error) => {
-      // What a process still does after its end is seen by nobody.
+      // Nothing that a process does after its end is visible, so later errors are ignored.
       if (!this.#isOver) this.#strange ??= error;
     });
     const broker = await module.openBroker({
@@ -221,7 +221,7 @@ export class Life {
     this.#recorder.listen().catch(() => {});
   }
 
-  // The clock on the wall steps: it is so far ahead of the other one now.
+  // The wall clock steps: it is now `aheadMs` ahead of the other clock.
   stepWall(aheadMs: number): void {
     this.clock.wallAheadMs = aheadMs;
     const wallAheadMs = this.clock.wall() - this.now();
@@ -240,7 +240,7 @@ export class Life {
     if (this.#strange !== undefined) throw this.#strange;
   }
 
-  // After each timer the disk has so many turns, before time goes on.
+  // After each timer the disk gets `turns` turns before time continues.
   async pass(ms: number, turns = 1): Promise<void> {
     for (let left = ms; left > 0 && !this.isOver; ) {
       left = this.clock.step(left);
@@ -300,7 +300,8 @@ export class Life {
     if (this.#strange !== undefined) throw this.#strange;
   }
 
-  // What comes of it, or nothing when the broker is gone; it must not take for ever.
+  // Returns the result of the work, or undefined when the broker is gone. Fails if the work does
+  // not end.
   async within<T>(work: Promise<T>, what: string): Promise<T | undefined> {
     let isDone = false;
     const done = Promise.race([work, this.#stopped]).finally(() => {

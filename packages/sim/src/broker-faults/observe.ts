@@ -12,7 +12,7 @@ import {
   walkPages,
 } from "@sluice/protocol";
 import { readBody } from "./body.ts";
-import type { Seen, SeenJob } from "./record.ts";
+import { isUnwatched, type Seen, type SeenJob } from "./record.ts";
 
 const PAGE = 200;
 const LISTS_MAX = 20;
@@ -40,13 +40,17 @@ export async function observe(
 // one that was not there before: then they are made again.
 async function stillOf(broker: Broker): Promise<{ queues: readonly QueueInfo[]; jobs: SeenJob[] }> {
   for (let tries = 1; ; tries++) {
-    const before = await allQueues(broker);
+    const before = await watched(broker);
     const jobs: SeenJob[] = [];
     for (const { name } of before) jobs.push(...(await jobsOf(broker, name)));
-    const queues = await allQueues(broker);
+    const queues = await watched(broker);
     const isStill = JSON.stringify(before) === JSON.stringify(queues);
     if (isStill || tries === LISTS_MAX) return { queues, jobs };
   }
+}
+
+async function watched(broker: Broker): Promise<readonly QueueInfo[]> {
+  return (await allQueues(broker)).filter(({ name }) => !isUnwatched(name));
 }
 
 async function jobsOf(broker: Broker, queue: string): Promise<SeenJob[]> {

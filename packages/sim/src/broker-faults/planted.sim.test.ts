@@ -18,7 +18,7 @@ const PLANTED: Readonly<Record<string, BrokerBug>> = {
     within: "  durable(): Promise<void> {",
     find: "const commit = this.#gathering;",
     put: "if (this.#inFlight > 0) return DONE; const commit = this.#gathering;",
-    seed: 9,
+    seed: 18,
   },
   "jobs are delivered before their leases are durable": {
     file: "journal.ts",
@@ -36,19 +36,19 @@ const PLANTED: Readonly<Record<string, BrokerBug>> = {
     file: "cleaner.ts",
     find: "await this.#checkpoint();",
     put: "void this.#checkpoint();",
-    seed: 63,
+    seed: 71,
   },
   "the cleaner forgets to move a job": {
     file: "cleaner.ts",
-    find: 'if (fact.fact !== "job" && fact.fact !== "moved") continue;',
-    put: 'if ((fact.fact !== "job" && fact.fact !== "moved") || fact.job.id % 7 === 0) continue;',
-    seed: 1,
+    find: 'this.#write({ at: now(), fact: "moved", job });',
+    put: 'if (job.id % 7 !== 0) this.#write({ at: now(), fact: "moved", job });',
+    seed: 2,
   },
   "the checkpoint leaves out the stores": {
     file: "cleaner.ts",
     find: "for (const fact of step)",
     put: 'for (const fact of step.filter(({ fact }) => fact !== "stored"))',
-    seed: 1,
+    seed: 2,
   },
   "a recovery drops the last batch": {
     file: "recovery.ts",
@@ -74,7 +74,7 @@ const PLANTED: Readonly<Record<string, BrokerBug>> = {
     file: "journal.ts",
     find: "commit.reject(this.#failure!);",
     put: "commit.resolve();",
-    seed: 82,
+    seed: 89,
   },
   "nobody is told that the log has failed": {
     file: "runtime.ts",
@@ -108,7 +108,7 @@ const PLANTED: Readonly<Record<string, BrokerBug>> = {
     in: "@sluice/engine",
     ...PLANTED_IN_ENGINE["a retried job goes to the front"]!,
     hours: 1,
-    seed: 2,
+    seed: 21,
   },
 };
 

@@ -16,7 +16,7 @@ interface QueueCounts {
 
 export class QueueBook {
   readonly #counts = new Map<string, QueueCounts>();
-  // Deleted, or perhaps: nothing is known until the name is used anew.
+  // Queues that were deleted, or may have been. Nothing is known until the name is used again.
   readonly #unknown = new Set<string>();
 
   called({ call }: OpenCall): void {

@@ -1,7 +1,7 @@
 // What a history consists of: everything that went through the Broker port, in order, as plain
 // data, so that a process can write it to a file and another one can judge it.
 //
-//   call       somebody made a call; it may take effect from here on, whether or not it is answered
+//   call       a call was made; it may take effect from here on, whether or not it is answered
 //   answer     the call was answered, or refused with a code
 //   delivery   jobs came to a consumer, or in answer to a poll
 //   event      the broker told of something
@@ -24,6 +24,16 @@ import type {
 } from "@sluice/protocol";
 
 // Workers with such names live in the process of the broker: a crash ends their leases.
+// A queue whose jobs come from schedules: it is judged apart.
+export const UNWATCHED = "ticks";
+
+// Nor are those of flows, which have a judge of their own.
+export const FLOWS = "flows";
+
+export function isUnwatched(queue: string): boolean {
+  return queue === UNWATCHED || queue === FLOWS;
+}
+
 export const OWN_WORKER = "own";
 
 // A job to add. Its payload and its headers follow from its number, which no other job has.
@@ -57,7 +67,7 @@ export interface Delivered {
   readonly attempts: number;
   readonly tier: number;
   readonly expiresAt: number;
-  // The number that payload and headers tell, or what is wrong with them.
+  // The number that payload and headers encode, or what is wrong with them.
   readonly body: number | string;
 }
 
@@ -78,13 +88,13 @@ export interface Seen {
   readonly groups: readonly GroupInfo[];
 }
 
-// Times are the broker's, which go on from the last fact when the clock on the wall is behind it.
+// Times are the broker's. They continue from the last fact if the wall clock is behind it.
 export type HistoryRecord =
   // `wallAheadMs` is how far the clock on the wall is ahead: what `runAt` and `deadline` go by.
   | { is: "call"; n: number; at: number; wallAheadMs: number; call: PortCall }
   // The clock on the wall has stepped, or a broker has begun to go by it.
   | { is: "wall"; at: number; wallAheadMs: number }
-  // A broker ended while it opened: nobody knows whether it had begun to go by this wall.
+  // A broker ended while it opened. It is unknown whether it had begun to use this wall clock.
   | { is: "unseen"; wallAt: number }
   | { is: "answer"; n: number; at: number; items: readonly ItemAnswer[] }
   | { is: "delivery"; at: number; to: string; leaseMs: number; jobs: readonly Delivered[] }

@@ -13,6 +13,7 @@ import {
   type Delivered,
   type HistoryRecord,
   type ItemAnswer,
+  isUnwatched,
   OWN_WORKER,
   type PortCall,
 } from "./record.ts";
@@ -56,7 +57,7 @@ export class Recorder {
     return this.#open;
   }
 
-  // The broker is gone: what still comes from it came too late.
+  // The broker is gone. Anything that still arrives from it is too late.
   end(isClean: boolean): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -111,7 +112,9 @@ export class Recorder {
   }
 
   async listen(): Promise<void> {
-    for await (const event of this.broker.events()) this.#put({ is: "event", event });
+    for await (const event of this.broker.events()) {
+      if (!("queue" in event) || !isUnwatched(event.queue)) this.#put({ is: "event", event });
+    }
   }
 
   #deliver(jobs: readonly LeasedJob[], to: string, leaseMs: number): void {

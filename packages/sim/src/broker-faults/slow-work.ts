@@ -8,7 +8,7 @@ import type { Workload } from "./workload.ts";
 
 const LASTS_MS = 40_000;
 const STEP_MS = 500;
-// A job is finished after so many steps, so that some hold their places for long.
+// A job is finished after this many steps, so that some hold their places for long.
 const STEPS_PER_ACK = 3;
 const PAGE = 200;
 

@@ -6,7 +6,20 @@ import type { Delivered, HistoryRecord, ItemAnswer, JobNote, PortCall, SeenJob }
 
 export const LEASE_MS = 100;
 
-// Time stands still unless it is told.
+const EVENT = { queue: "q", id: "a1" };
+
+// The first job is leased, given back, and fails for good.
+export const leased: BrokerEvent = {
+  event: "leased",
+  at: 1_000,
+  ...EVENT,
+  worker: "w",
+  attempt: 0,
+};
+export const returned: BrokerEvent = { event: "returned", at: 1_001, ...EVENT };
+export const failed: BrokerEvent = { event: "ended", at: 1_100, ...EVENT, state: "failed" };
+
+// Time advances only when the story advances it.
 export class Story {
   at = 1_000;
   readonly #checker = new Checker();

@@ -1,5 +1,5 @@
-// The order inside a strand: jobs that nobody has failed, delayed or given back go out in the order
-// in which they came.
+// Checks the order inside a strand: jobs that were not failed, delayed or given back are delivered
+// in the order in which they were added.
 
 import { demand } from "../demand.ts";
 import type { KnownJob } from "./known-job.ts";

@@ -6,7 +6,7 @@ export class WallBook {
   // Walls by which what was there until then may have fallen due.
   readonly #unseen: { wallAt: number; until: number }[] = [];
 
-  // From now on the wall is so far ahead of the broker's time.
+  // From now on the wall clock is `aheadMs` ahead of the broker's time.
   note(at: number, aheadMs: number): void {
     if (this.#steps.at(-1)?.aheadMs === aheadMs) return;
     this.#steps.push({ from: this.#steps.length === 0 ? 0 : at, aheadMs });

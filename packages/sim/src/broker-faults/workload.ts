@@ -7,8 +7,7 @@ import { type FaultPlan, gateLimits, type JobMaker, queueOptions } from "./plan.
 import { type Delivered, OWN_WORKER, type PortCall } from "./record.ts";
 import type { Recorder } from "./recorder.ts";
 
-// What goes on over the lives of a broker: workers remember what they hold, producers what they
-// added.
+// State that outlives a broker: workers remember the jobs they hold, producers the jobs they added.
 export interface Memory {
   readonly held: Delivered[];
   readonly ids: string[];
@@ -125,7 +124,7 @@ export class Workload {
     for (const consumer of this.#consumers) consumer.addCredits(1);
   }
 
-  // A job whose worker does not answer: somebody else may, some time later.
+  // The worker of this job does not answer. Another worker may do so some time later.
   leave(job: Delivered): void {
     this.#take([job]);
   }

@@ -40,7 +40,7 @@ const STEPS_MAX = 90;
 // What of the disk's calls a life may see before it ends.
 const CALLS_MAX = 400;
 const HOUR_CALLS_MAX = 4_000;
-// A segment is so much larger in an hour: cleaning would take most of the time of a run.
+// Runs of an hour use larger segments. Otherwise cleaning would take most of the time of a run.
 const HOUR_UNIT_BYTES = 8 * 1024;
 const PAUSES_MS = [0, 100, 3 * STEP_MS, 30 * STEP_MS, 120 * STEP_MS];
 // In an hour a disk is fast beside a lease: what is leased is delivered before it runs out.

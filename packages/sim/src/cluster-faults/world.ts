@@ -149,7 +149,7 @@ class ClusterWorld extends ClientWorld {
       void this.#awaitGroup(this.random.pick(this.#routers), `${queue}/${group.group}`, names);
     }
     if (!this.random.chance(0.3)) return;
-    // Somebody who has not heard the answer asks again, here or elsewhere.
+    // A caller that has not received the answer repeats the call, through this router or another.
     const again = this.random.pick(this.#routers).add(queue, jobs, options);
     Promise.all([add, again]).then(([first, second]) => {
       const same = JSON.stringify(first) === JSON.stringify(second);
@@ -157,7 +157,8 @@ class ClusterWorld extends ClientWorld {
     }, refused);
   }
 
-  // Somebody waits before all members are there: they must be there when the group has ended.
+  // Starts to wait before all members are added. All of them must be there when the group has
+  // ended.
   async #awaitGroup(router: Broker, group: string, names: readonly string[]): Promise<void> {
     this.#waitingGroups++;
     for (;;) {
@@ -198,7 +199,7 @@ class ClusterWorld extends ClientWorld {
     }
     const unacked = this.#unacked.get(router)!;
     unacked.push(job);
-    // Several at once, of whatever partitions they are; nobody waits for company for long.
+    // Acks several jobs at once, whatever their partitions. A job waits for others only briefly.
     if (unacked.length >= 3) return this.#ack(router);
     this.in(100, () => this.#ack(router));
   }

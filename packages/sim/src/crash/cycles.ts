@@ -1,4 +1,4 @@
-// Kills a process again and again, starts it anew on the same data, and judges its whole history.
+// Kills a process again and again, restarts it on the same data, and judges its whole history.
 
 import { spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -12,6 +12,7 @@ import { Broken } from "../demand.ts";
 import { Random } from "../random.ts";
 import { drain } from "./drain.ts";
 import type { Start } from "./start.ts";
+import { judgeSteps, type StepFiles } from "./step-load.ts";
 
 const CHILD = fileURLToPath(new URL("child/main.ts", import.meta.url));
 // How long a process lives once it is open, at most; and when it is killed before that.
@@ -23,6 +24,7 @@ const IDS_MAX = 200;
 
 export class Cycles {
   readonly checker = new Checker();
+  stepTotals = { steps: 0, jobs: 0 };
   readonly #random: Random;
   readonly #folder: string;
   readonly #seed: number;
@@ -44,6 +46,8 @@ export class Cycles {
     writeFileSync(history, "");
     const start: Start = {
       dir: this.dir,
+      folder: this.#folder,
+      life: this.#life,
       history,
       seed: this.#seed * 1_000 + this.#life,
       planSeed: this.#seed,
@@ -52,6 +56,7 @@ export class Cycles {
       firstNumber: this.#numbers,
       groups: this.checker.groups,
       memory: this.#memory,
+      steps: this.#steps,
     };
     writeFileSync(startFile, JSON.stringify(start));
     await this.#live(startFile);
@@ -63,9 +68,17 @@ export class Cycles {
     return join(this.#folder, "data");
   }
 
-  // The last life, in this process: nothing is left in the end.
-  drain(): Promise<void> {
-    return drain(this.dir, this.checker, this.#calls, this.#memory, this.#seed);
+  get #steps(): StepFiles {
+    return { dir: join(this.#folder, "steps"), history: join(this.#folder, "steps.jsonl") };
+  }
+
+  // The last life, in this process: nothing is left in the end. Answers how many ticks and
+  // flows there were.
+  async drain(): ReturnType<typeof drain> {
+    const of = [this.#calls, this.#memory, this.#seed, this.#folder] as const;
+    const made = await drain(this.dir, this.checker, ...of);
+    this.stepTotals = await judgeSteps(this.#steps);
+    return made;
   }
 
   async #live(startFile: string): Promise<void> {

@@ -7,10 +7,13 @@ import { allQueues, type Broker, type QueueInfo, SystemClock } from "@sluice/pro
 import type { Checker } from "../broker-faults/checker.ts";
 import { observe } from "../broker-faults/observe.ts";
 import { JobMaker, makeFaultPlan } from "../broker-faults/plan.ts";
+import { isUnwatched, UNWATCHED } from "../broker-faults/record.ts";
 import { Recorder } from "../broker-faults/recorder.ts";
 import { type Memory, Workload } from "../broker-faults/workload.ts";
 import { Random } from "../random.ts";
+import { judgeFlows } from "./flows.ts";
 import { SEGMENT_BYTES, STEP_MS } from "./start.ts";
+import { judgeTicks, lastTick } from "./ticks.ts";
 
 const ROUNDS_MAX = 200;
 
@@ -20,7 +23,8 @@ export async function drain(
   firstCall: number,
   memory: Memory,
   planSeed: number,
-): Promise<void> {
+  folder: string,
+): Promise<{ ticks: number; flows: number }> {
   const random = new Random(planSeed);
   const plan = makeFaultPlan(random, STEP_MS);
   const clock = new SystemClock();
@@ -67,12 +71,19 @@ export async function drain(
   while (recorder.open > 0) await setTimeout(1);
   if (failure !== undefined) throw failure;
   checker.finish(await look());
+  const restMs = lastTick(folder) - clock.now();
+  if (restMs > 0) await setTimeout(restMs + STEP_MS);
+  // Answered behind what has fallen due.
+  await broker.setQueue(UNWATCHED, {});
+  const ticks = await judgeTicks(broker, folder);
+  const flows = await judgeFlows(broker, folder);
   await broker.close();
+  return { ticks, flows };
 }
 
 // Answers whether nothing is left to do.
 async function serve(broker: Broker, workload: Workload, served: Set<string>): Promise<boolean> {
-  const queues = await allQueues(broker);
+  const queues = (await allQueues(broker)).filter(({ name }) => !isUnwatched(name));
   for (const { name } of queues) {
     if (!served.has(name)) await workload.consume(name, 100);
     served.add(name);

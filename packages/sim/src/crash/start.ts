@@ -1,9 +1,12 @@
-// What a process is told when it starts, in a file: it has no other way to know what was before.
+// The file that a process reads when it starts. It has no other way to know what happened before.
 
 import type { Memory } from "../broker-faults/workload.ts";
+import type { StepFiles } from "./step-load.ts";
 
 export interface Start {
   readonly dir: string;
+  readonly folder: string;
+  readonly life: number;
   // Where its history goes.
   readonly history: string;
   readonly seed: number;
@@ -14,6 +17,8 @@ export interface Start {
   readonly firstNumber: number;
   readonly groups: readonly string[];
   readonly memory: Memory;
+  // Of the jobs in steps.
+  readonly steps: StepFiles;
 }
 
 export const STEP_MS = 20;

@@ -19,7 +19,7 @@ export class Follower implements Followed {
   readonly timed = new Map<number, JobRecord>();
   now = 0;
   readonly #shares = new Shares();
-  // The weights of lanes as the last facts about jobs told them; 0: no job had set one.
+  // The weights of lanes from the last facts about jobs. 0: no job had set one.
   readonly #ownWeights = new Map<string, number>();
   // What a broker reads of its log when it opens has been judged in the life that wrote it.
   #isOpening = true;
@@ -119,8 +119,8 @@ export class Follower implements Followed {
     if (!isDlq(job.queue)) this.#shares.leave(job);
   }
 
-  // The broker forgets the weight of a lane that has been idle for long. This engine does not, for
-  // it hears of facts alone: where the two may differ, the lane's share is not judged.
+  // The broker forgets the weight of a lane that has been idle for long. This engine does not,
+  // because it only gets facts. If the two may differ, the lane's share is not judged.
   #weigh(job: WaitingJob): void {
     const { id, queue, tier, path } = job;
     const weight = this.engine.queries.job(id)?.weight ?? 1;

@@ -15,7 +15,7 @@ export interface Followed {
 
 type Of<F extends Fact["fact"]> = Extract<Fact, { fact: F }>;
 
-// The states in which a job may be when a fact tells of it.
+// The states in which a job may be when a fact names it.
 const FROM: Partial<Record<Fact["fact"], readonly JobRecord["state"][]>> = {
   due: ["delayed"],
   leased: ["waiting"],
@@ -28,7 +28,7 @@ const FROM: Partial<Record<Fact["fact"], readonly JobRecord["state"][]>> = {
 };
 
 export function judgeFact(follower: Followed, fact: Fact): void {
-  // A checkpoint tells of what was before.
+  // A checkpoint describes what was before.
   if (fact.fact !== "job" && !("id" in fact)) return;
   demand(fact.at >= follower.now, "time", () => `a fact of ${fact.at} follows ${follower.now}`);
   if (fact.fact === "job") return judgeNew(follower, fact);

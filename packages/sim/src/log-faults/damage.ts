@@ -1,6 +1,6 @@
-// Files that somebody has damaged: bits, pages, ends, whole segments. The log must refuse to open,
-// or cut no more than an unconfirmed tail could have been; it never answers anything else than what
-// was appended, and it never removes anything.
+// Damaged files: bits, pages, ends, whole segments. The log must refuse to open, or cut no more
+// than an unconfirmed tail could have been; it never answers anything else than what was appended,
+// and it never removes anything.
 
 import assert from "node:assert/strict";
 import type { Processes } from "@sluice/log";
@@ -20,7 +20,7 @@ export interface Healthy {
   readonly disk: SimDisk;
   readonly isSealed: boolean;
   readonly batches: readonly string[];
-  // How many batches stand in segments before the newest.
+  // How many batches are in segments before the newest.
   readonly beforeNewest: number;
   // Where the last write to the newest segment begins: its frame is the witness for all before it.
   readonly witnessAt: number;
@@ -67,8 +67,8 @@ export async function damageOnce(
   const random = new Random(seed);
   const disk = healthy.disk.copy();
   const { what, isNewest, until } = damage(disk, random);
-  // Without its witness a confirmed batch cannot be told from one that was never whole, unless the
-  // log was closed in order: its end is noted.
+  // Without its witness a confirmed batch looks like one that was never complete, unless the log
+  // was closed properly: then its end is recorded.
   const isCut = !healthy.isSealed && isNewest && until >= healthy.witnessAt;
   const before = disk.files(DIR);
   try {

@@ -79,7 +79,7 @@ export class LogStory {
     let log = await this.open(disk);
     const waiting: Promise<unknown>[] = [];
     const wait = (promise: Promise<unknown>): void => {
-      // Looked at later: until then a refusal is nobody's.
+      // The promise is awaited later. Until then a rejection must not count as unhandled.
       promise.catch(() => {});
       waiting.push(promise);
     };

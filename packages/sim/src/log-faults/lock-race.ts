@@ -1,4 +1,5 @@
-// Many processes that want the same log, some of which die: never do two have it at once.
+// Many processes try to open the same log, and some of them die. Two must never have it open at
+// once.
 
 import assert from "node:assert/strict";
 import type { Processes } from "@sluice/log";

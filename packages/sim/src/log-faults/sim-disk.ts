@@ -121,7 +121,7 @@ export class SimDisk implements Disk {
     return copy;
   }
 
-  // Files as somebody outside of the log sees and damages them.
+  // Files as a process outside the log sees and damages them.
   files(dir: string): Map<string, Uint8Array> {
     const files = new Map<string, Uint8Array>();
     for (const [path, { cache }] of this.#names) {

@@ -36,7 +36,8 @@ export function add(
   if (!isAccepted && isRefused(outcome, refusals.codes)) {
     const isLimited = !outcome.ok && outcome.code === "RATE_LIMITED";
     const isFull = !outcome.ok && outcome.code === "QUEUE_FULL";
-    // Whoever may wait for room counts for itself.
+    // Under `onFull: "wait"` the add may still wait for room; its final refusal is counted
+    // separately.
     if (isLimited || (isFull && queue.config.onFull !== "wait")) queue.counts.rejected += 1;
     return;
   }

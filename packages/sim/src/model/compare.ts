@@ -1,4 +1,4 @@
-// After every call: does the engine say of everything what the model says?
+// Compares everything that the engine reports with the model, after every call.
 
 import type { GateStats, JobView, QueueStats } from "@sluice/engine";
 import { Broken, demand, equal } from "../demand.ts";

@@ -31,7 +31,7 @@ export class ModelGate {
   cooldownUntil = 0;
   reason = "";
   step = 0;
-  // Whether somebody may still stand in its line although it is open now.
+  // Whether a job may still wait in its line although the gate is open now.
   mayHaveLine = false;
   // The ids of the leased jobs that name this gate, configured or not.
   readonly holders = new Set<number>();
@@ -135,8 +135,8 @@ export class ModelGate {
     return after.lack(cost, tier, now);
   }
 
-  // What a job's maxWait is held against: not known while the job runs from whose end the interval
-  // counts, so that nobody is failed for it then.
+  // What a job's maxWait is compared with. It is not known while the job runs from whose end the
+  // interval counts, so no job fails because of it then.
   patience(cost: number, tier: number, now: number): Lack {
     const lack = this.lack(cost, tier, now);
     const isUnknown = this.config?.interval?.from === "end" && lack.release;

@@ -70,14 +70,14 @@ function judgeStrand(queue: ModelQueue, job: ModelJob): void {
   }
 }
 
-// Whether nothing at all stands between a strand and a free worker, whichever of its oldest jobs is
-// its head.
+// Whether nothing at all keeps a strand from a free worker, whichever of its oldest jobs is its
+// head.
 function areReady(model: Model, oldest: readonly ModelJob[]): boolean {
   return oldest.every((head) => isReady(model, head));
 }
 
-// The same for one head: all its gates let it pass, and nobody else waits where there is or was a
-// limit.
+// The same for one head: all its gates let it pass, and no other job waits at a gate that has or
+// had a limit.
 function isReady(model: Model, head: ModelJob): boolean {
   if (!model.passes(head)) return false;
   const lines = head.gates.filter(

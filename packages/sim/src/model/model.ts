@@ -219,7 +219,7 @@ export class Model {
     return at <= this.now && !release;
   }
 
-  // Notes which gates somebody waits at while they have limits: their lines may outlast these.
+  // Notes the gates that have limits and waiting jobs. Their lines may outlast the limits.
   noteLines(): void {
     const named = new Set<string>();
     for (const queue of this.queues.values()) {

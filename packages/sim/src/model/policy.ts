@@ -1,4 +1,4 @@
-// What a queue is told, with the defaults filled in.
+// The options of a queue, with the defaults filled in.
 
 import type { QueueConfig, TierConfig } from "@sluice/engine";
 
@@ -26,6 +26,7 @@ export function policyOf(name: string, options: QueueOptions): QueueConfig {
       jobs: 1_000_000,
       bytes: 1 << 30,
       delayed: 1_000_000,
+      blocked: 1_000_000,
       running: 1_000_000,
       ...(options.capacity as Partial<QueueConfig["capacity"]>),
       perLane: options.capacity?.perLane ?? undefined,

@@ -56,7 +56,7 @@ function announced(nextWake: number, at: number | undefined, what: string, job: 
 }
 
 // Heads that have to do with one another because they wait at the same gates, over any number of
-// steps. With one gate each, only the most urgent tier stands first in line.
+// steps. With one gate each, only the most urgent tier is first in line.
 interface HeadGroup {
   readonly gates: Set<string>;
   heads: ModelJob[];
@@ -81,7 +81,7 @@ function connected(model: Model, heads: readonly ModelJob[]): HeadGroup[] {
   return groups;
 }
 
-// Whoever stands first in line passes at the latest when every one of them would.
+// The head that is first in line passes at the latest when every one of these heads could pass.
 function judgeGroup(model: Model, group: HeadGroup, nextWake: number): void {
   const firsts = group.gates.size === 1 ? mostUrgent(group.heads) : group.heads;
   const lacks = firsts.map((head) => model.lack(head));

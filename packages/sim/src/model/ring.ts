@@ -1,13 +1,13 @@
 // The reference ring: the section "Ring" of docs/scheduling.md word for word, with arrays.
 //
-// A member's position S is `round + rest / weight`, in whole numbers. It stands in the newcomers'
-// list, or in the list of round floor(S); the round number R is `#round`.
+// A member's position S is `round + rest / weight`, in whole numbers. It is in the newcomers' list,
+// or in the list of round floor(S); the round number R is `#round`.
 
 export interface Member {
   weight: number;
   round: number;
   rest: number;
-  // The ring forgets all positions when nobody is active; a position of an older age is void.
+  // The ring forgets all positions when no member is active. A position of an older era is void.
   era: number;
 }
 

@@ -100,7 +100,7 @@ export function nack(
   const job = leasedJob(model, id, lease, outcome);
   if (job === undefined) return;
   if (job.origin === undefined) job.error = options.error ?? job.error;
-  // A cooldown says all there is to say, unless somebody is blamed besides.
+  // With a cooldown, no gate is blamed unless `blame` names it.
   const usual = options.cooldown === undefined ? job.gates : [];
   const blamed = options.blame === false ? [] : (options.blame ?? usual);
   for (const key of blamed) model.gates.get(key).report(false, model.now);

@@ -2,16 +2,16 @@
 //
 // Two lanes that waited from the very start are at most one turn apart on every prefix; two lanes
 // of which one came later are at most two turns apart over the time both wait. When the gate opens
-// so far that its line dissolves, nobody waits for it any more, and everybody starts anew. Only for
-// worlds in which every job names the gate, costs 1, and weights do not change.
+// so far that its line dissolves, no lane waits for it any more, and every lane starts again. Only
+// for worlds in which every job names the gate, costs 1, and weights do not change.
 //
-// A lane whose job could pass and lacks but a worker does not wait for the gate: it stands in no
-// line until its turn comes and it finds the gate shut. As long as none stands there, the ring
-// gives the permits, one turn apart as well, and the line that forms remembers who leads; so the
-// rule holds on from the one to the other if all who wait form the line together. It does not when
-// some stand there and others wait for a worker still: the line has a round of its own by then, and
-// those who join it later arrive at its tail, whatever they have been behind. Their waiting for the
-// gate begins no sooner than with that, so everybody starts anew as long as the line is not whole.
+// A lane whose job could pass and only lacks a worker does not wait for the gate. It joins no line
+// until its turn comes and it finds the gate shut. As long as the line is empty, the ring gives the
+// permits, one turn apart as well, and the line that forms remembers who leads; so the rule holds
+// on from the one to the other if all who wait form the line together. It does not when some stand
+// there and others wait for a worker still: the line has a round of its own by then, and those who
+// join it later arrive at its tail, whatever they have been behind. They begin to wait for the gate
+// no sooner than that, so every lane starts again as long as the line is not complete.
 
 import { demand } from "../demand.ts";
 import type { ModelJob } from "./job.ts";
@@ -48,7 +48,7 @@ export class Share {
     line.waiting += 1;
   }
 
-  // How many lanes the gate says stand in its line, after every call.
+  // How many lanes are in the gate's line, according to the gate, after every call.
   observe(waitingLanes: number): void {
     const isDissolved = this.#hasLine && waitingLanes === 0;
     this.#hasLine = waitingLanes > 0;
@@ -72,7 +72,7 @@ export class Share {
     line.waiting -= 1;
   }
 
-  // Where nothing is scarce nobody waits for the gate: what comes after starts anew.
+  // If permits are not scarce, no lane waits for the gate, so every lane starts again.
   served(job: ModelJob, isScarce: boolean): void {
     const group = this.#group(job);
     const line = group.lines.get(job.lane)!;

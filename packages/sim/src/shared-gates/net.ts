@@ -34,7 +34,7 @@ export class Net {
     this.#options = options;
   }
 
-  // Resolves in the process that asked, if it runs and hears of it.
+  // Resolves in the process that asked, if it runs and the answer arrives.
   call(from: string, asker: PartitionClock, to: string, request: LendRequest): Promise<LendAnswer> {
     this.calls++;
     return new Promise((resolve, reject) => {

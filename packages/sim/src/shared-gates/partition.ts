@@ -1,4 +1,4 @@
-// One partition: a broker that dies and comes back, and its workers, who do not.
+// One partition: a broker that dies and restarts, and its workers, which do not.
 
 import type { LendAnswer, LendRequest, LocalBroker } from "@sluice/broker";
 import type { Consumer, GateSettings, LeasedJob, NewJob } from "@sluice/protocol";
@@ -42,9 +42,12 @@ export class Partition implements Station {
   broker: LocalBroker | undefined;
   readonly options: PartitionOptions;
   readonly dispatches = new Map<string, Dispatch[]>();
+  // The same jobs, from when a worker has one until it has worked on it.
+  readonly works = new Map<string, Dispatch[]>();
   readonly waiting = new Set<number>();
   finished = 0;
   #log: SlowLog | undefined;
+  #stalledUntil = 0;
   #died = Promise.withResolvers<void>();
   #jobs = 0;
   readonly #world: SimClock;
@@ -80,7 +83,10 @@ export class Partition implements Station {
 
   async #open(): Promise<void> {
     const { name, others, homeOf, module, logMs } = this.options;
-    const log = new SlowLog(this.#world, () => this.#random.between(0, logMs), this.#log);
+    const delayMs = (): number => {
+      return Math.max(this.#random.between(0, logMs), this.#stalledUntil - this.#world.now());
+    };
+    const log = new SlowLog(this.#world, delayMs, this.#log);
     this.#log = log;
     const { clock } = this;
     const lend = (home: string, request: LendRequest): Promise<LendAnswer> =>
@@ -105,6 +111,11 @@ export class Partition implements Station {
     return Promise.all(
       Object.entries(gates).map(([key, config]) => this.broker!.setGate(key, config)),
     );
+  }
+
+  // Nothing becomes durable for so long, as when a log's replicas elect a leader.
+  stallLog(ms: number): void {
+    this.#stalledUntil = this.#world.now() + ms;
   }
 
   // The process is gone; `isZombie`: it does not know yet, and can no longer write.
@@ -134,14 +145,19 @@ export class Partition implements Station {
 
   #work(job: LeasedJob): void {
     const { id, gates, cost, tier } = JSON.parse(new TextDecoder().decode(job.payload));
-    const at = this.clock.trueTime(job.expiresAt - QUEUE.lease);
+    // A clock that was ahead before a restart makes leases that seem to begin later.
+    const at = Math.min(this.#world.now(), this.clock.trueTime(job.expiresAt - QUEUE.lease));
     // A job whose end was said to a process that died is taken back when its lease is over.
     const dispatch: Dispatch = { at, cost, tier, endedAt: this.clock.trueTime(job.expiresAt) };
+    const work: Dispatch = { at: this.#world.now(), cost, tier, endedAt: Number.POSITIVE_INFINITY };
     for (const gate of gates) {
-      if (!this.dispatches.has(gate)) this.dispatches.set(gate, []);
-      this.dispatches.get(gate)!.push(dispatch);
+      note(this.dispatches, gate, dispatch);
+      note(this.works, gate, work);
     }
-    this.#later(() => this.#ack(job, id, dispatch));
+    this.#later(() => {
+      work.endedAt = this.#world.now();
+      this.#ack(job, id, dispatch);
+    });
   }
 
   #ack(job: LeasedJob, id: number, dispatch: Dispatch): void {
@@ -159,4 +175,10 @@ export class Partition implements Station {
       this.finished++;
     }, again);
   }
+}
+
+function note(of: Map<string, Dispatch[]>, gate: string, dispatch: Dispatch): void {
+  const known = of.get(gate);
+  if (known === undefined) of.set(gate, [dispatch]);
+  else known.push(dispatch);
 }

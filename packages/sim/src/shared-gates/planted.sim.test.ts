@@ -15,13 +15,13 @@ const PLANTED: Readonly<Record<string, PlantedBug>> = {
     put: "this.#repay(lot.cost - lot.usedCost, 0, now);",
   },
   "a lot is good for a time that begins when it arrives": {
-    seed: 10,
+    seed: 20,
     file: "lending/home-link.ts",
     find: "until: call.askedAt + forMs",
     put: "until: clock.now() + forMs",
   },
   "what a lost call said is not said again": {
-    seed: 43,
+    seed: 79,
     file: "lending/home-link.ts",
     find: "for (const gate of call.gates) this.#entryOf(gate).isDue = true;",
     put: "for (const gate of call.gates) this.#entries.delete(gate);",
@@ -59,8 +59,14 @@ const PLANTED: Readonly<Record<string, PlantedBug>> = {
     find: "seq <= known.seq",
     put: "seq < 0",
   },
+  "a lease that ran out while the log stood still is delivered": {
+    seed: 1569,
+    file: "consumers.ts",
+    find: "if (held.expiresAt <= now) {",
+    put: "if (held.expiresAt < 0) {",
+  },
   "a lot is told of before it is durable": {
-    seed: 167,
+    seed: 250,
     file: "lending/lend-answers.ts",
     find: "await this.#w.journal.durable();",
     put: "",

@@ -6,7 +6,7 @@ import type { GateSettings } from "@sluice/protocol";
 import { type Dispatch, excesses } from "@sluice/protocol/conformance";
 import type { BrokerModule } from "../broker-faults/life.ts";
 import { FaultWorld } from "../fault-world.ts";
-import type { Random } from "../random.ts";
+import { Random } from "../random.ts";
 import type { Counts, WorldEnd } from "../world-end.ts";
 import { Net } from "./net.ts";
 import { type JobKind, Partition } from "./partition.ts";
@@ -16,6 +16,9 @@ const STEP_MS = 500;
 const PACE = { turns: 3, callStepMs: 5, steps: 24, quietSteps: 240, quietMs: 1_000 };
 // A cooldown reaches everybody, or what they have borrowed has run out.
 const COOLDOWN_HEARD_MS = 1250;
+const STALLS = 2 ** 32;
+// One world of so many has logs that stand still.
+const STALL_EVERY = 7;
 
 export function runSharedGates(
   seed: number,
@@ -32,10 +35,15 @@ class SharedGatesWorld extends FaultWorld {
   readonly #cooldowns: { gate: string; from: number; until: number }[] = [];
   readonly #slackMs: number;
   readonly #pending = new Set<Promise<unknown>>();
+  // A source of its own: worlds without stalls are what their seeds were before there were any.
+  readonly #stalls: Random;
+  readonly #hasStalls: boolean;
   #hasFaults = false;
 
   constructor(seed: number, module: BrokerModule) {
     super(seed, PACE);
+    this.#stalls = new Random(seed + STALLS);
+    this.#hasStalls = seed % STALL_EVERY === 1;
     const { random } = this;
     const loss = random.pick([0, 0, 0.05, 0.15]);
     this.#net = new Net(this.clock, random, { delayMs: [0, random.pick([2, 10, 60])], loss });
@@ -104,6 +112,15 @@ class SharedGatesWorld extends FaultWorld {
       const { clock } = partition;
       this.in(this.random.between(100, 4000), () => clock.thaw());
     }
+    this.#stall(partition);
+  }
+
+  // Some are longer than a lease. Where a clock drifts, the time at which a lease began is known
+  // too little after so long.
+  #stall(partition: Partition): void {
+    if (this.#slackMs > 0 || !this.#hasStalls || !partition.isUp) return;
+    if (!this.#stalls.chance(0.1)) return;
+    partition.stallLog(this.#stalls.pick([1_000, 9_000, 12_000]));
   }
 
   #reopen(ms: number, partition: Partition): void {
@@ -156,7 +173,16 @@ class SharedGatesWorld extends FaultWorld {
       for (const { part, text } of excesses(config, all, this.#slackMs)) {
         this.failures.push(`${gate} ${JSON.stringify(config)}: ${part}: ${text}`);
       }
+      this.#judgeWorkers(gate, config);
       this.#judgeCooldowns(gate, all);
+    }
+  }
+
+  // Whatever the broker knows, workers must not have more at once than the gate lets through.
+  #judgeWorkers(gate: string, { concurrency }: GateSettings): void {
+    const all = this.#partitions.flatMap(({ works }) => works.get(gate) ?? []);
+    for (const { part, text } of excesses({ concurrency }, all)) {
+      this.failures.push(`${gate} at its workers: ${part}: ${text}`);
     }
   }
 

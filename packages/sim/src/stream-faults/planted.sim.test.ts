@@ -46,6 +46,7 @@ const PLANTED: Readonly<Record<string, StreamBug>> = {
     within: "async add(",
     find: "operationId = this.operationId() } = options",
     put: "} = options; const operationId = this.operationId()",
+    seed: 5,
   },
   "an add loses the name of its operation on the way": {
     end: SERVER,

@@ -94,7 +94,7 @@ class StreamWorld extends ClientWorld {
     this.history.judge([(await this.#broker!.queue("q")).stats]);
   }
 
-  // An add that timed out may have left a job that nobody has heard of yet.
+  // An add that timed out may have left a job that no client knows yet.
   protected async isSettled(): Promise<boolean> {
     if (!this.isDone) return false;
     if (!this.#isAway) return true;
@@ -147,7 +147,7 @@ class StreamWorld extends ClientWorld {
         if (timeout === undefined) return this.history.fail(`an add was refused: ${error}`);
         this.history.refused(names, error, operationId !== undefined);
         const id = error.details.operationId ?? operationId;
-        // Whoever repeats it gets the first answer, whenever that is.
+        // A repeated call gets the first answer, whenever it is repeated.
         if (id === undefined || !this.random.chance(0.5)) return;
         this.#send(client, names, jobs, id as string);
       },

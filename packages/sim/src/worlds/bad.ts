@@ -60,7 +60,7 @@ const BAD: Readonly<Record<string, Bad>> = {
 
 export const BAD_NAMES: readonly string[] = Object.keys(BAD);
 
-// A queue that has been deleted is no queue: then that is what the call must be told.
+// If the queue has been deleted, the call may also be refused with QUEUE_NOT_FOUND.
 export function isBadRefused(engine: EnginePort, name: string, queue: string, now: number): void {
   const bad = BAD[name]!;
   const isGone = !engine.queueNames().includes(queue);

@@ -33,9 +33,9 @@ export const PLANTED_IN_ENGINE: Readonly<Record<string, EngineBug>> = {
   },
   "a dead letter that fails goes to the back": {
     file: "verbs/fail.ts",
-    find: "if (isDead) putLetterBack(core, row, until, now);",
-    put: "if (until < 0) putLetterBack(core, row, until, now);",
-    seed: 39,
+    find: "if (isDead) putBackInPlace(core, row, until, now);",
+    put: "if (until < 0) putBackInPlace(core, row, until, now);",
+    seed: 56,
   },
   "a release does not look at its gate": {
     file: "gates/line.ts",
@@ -97,7 +97,7 @@ export const PLANTED_IN_ENGINE: Readonly<Record<string, EngineBug>> = {
     seed: 5,
   },
   "a stale lease is accepted": {
-    file: "engine.ts",
+    file: "verbs/leased-row.ts",
     find: "!== lease)",
     put: "< 0)",
     seed: 5,
@@ -160,5 +160,6 @@ export const PLANTED_IN_ENGINE: Readonly<Record<string, EngineBug>> = {
       this.#hold(claim, free, now);
       return Number.POSITIVE_INFINITY;`,
     kind: "places",
+    seed: 71,
   },
 };

@@ -22,7 +22,7 @@ import type { EnginePort } from "./port.ts";
 
 const STORE = "config";
 const SPREAD_TICKS_MAX = 5;
-// A loop that goes on beyond this many rounds without time moving never ends.
+// A loop that runs for more rounds than this without time advancing never ends.
 const ROUNDS_MAX = 2_000;
 
 // The worker of `lease`.

@@ -63,7 +63,7 @@ function unpack(incoming: IncomingMessage): Readable {
   }
   const unpacker = make();
   incoming.once("error", (error) => unpacker.destroy(error));
-  // A connection that breaks in the middle need not be told as an error.
+  // A connection that breaks in the middle need not be reported as an error.
   incoming.once("close", () => {
     if (!incoming.complete) unpacker.destroy(new Error("it broke off"));
   });

@@ -166,7 +166,7 @@ for (const [name, pack] of [
   });
 }
 
-test("a damaged or unknown packing is said to be so", async (t) => {
+test("reports a damaged or unknown packing", async (t) => {
   const address = await serve(t, (request, response) => {
     const encoding = request.url === "/unknown" ? "zzz" : "gzip";
     response.writeHead(200, { "content-encoding": encoding }).end("not packed");

@@ -22,7 +22,7 @@ export interface OutgoingOptions {
   timeout: Duration;
   /** Of the body, unpacked. */
   bytesMax: number;
-  method?: "GET" | "POST" | "HEAD" | undefined;
+  method?: "GET" | "POST" | "PUT" | "HEAD" | undefined;
   headers?: Readonly<Record<string, string>> | undefined;
   body?: string | Uint8Array | undefined;
   /** Default 3. */
@@ -156,7 +156,7 @@ function send(hop: Hop, options: OutgoingOptions, signal: AbortSignal): Promise<
     });
     request.once("response", resolve);
     request.on("error", reject);
-    request.end(method === "POST" ? options.body : undefined);
+    request.end(method === "POST" || method === "PUT" ? options.body : undefined);
   });
 }
 

@@ -1,17 +1,23 @@
-// Pictures of every view in light, in dark and on a phone: npm run shots [FOLDER]
+// Pictures of every view, light and dark, on a large screen, a laptop and a phone:
+//
+//   npm run shots [FOLDER] [VIEW,VIEW...]
 
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Page } from "playwright-core";
 import { jobserverScene, retrackerScene, torznabScene } from "../app-scenes.ts";
 import { type Look, launch, open } from "../browser.ts";
+import { pages } from "../pages.ts";
 import { fillServer } from "../scene.ts";
 import { DashboardServer } from "../server.ts";
 
 const LOOKS: Readonly<Record<string, Look>> = {
   light: { scheme: "light" },
   dark: { scheme: "dark" },
+  wide: { scheme: "light", width: 1920, height: 1080 },
+  "wide-dark": { scheme: "dark", width: 1920, height: 1080 },
   phone: { scheme: "light", width: 390, height: 844 },
+  "phone-dark": { scheme: "dark", width: 390, height: 844 },
 };
 
 // Long enough for the charts to have lines.
@@ -20,13 +26,17 @@ const FEED_MS = Number(process.env.SHOTS_FEED_MS ?? 45_000);
 const folder = resolve(process.argv[2] ?? "shots");
 mkdirSync(folder, { recursive: true });
 await using server = await DashboardServer.start("--demo", "--durability", "memory");
-const { failedId } = await fillServer(server);
+const scene = await fillServer(server);
+const wanted = process.argv[3]?.split(",");
+const isWanted = (view: string): boolean => wanted === undefined || wanted.includes(view);
 console.log(`the demo runs for ${FEED_MS / 1000} s`);
 await new Promise((done) => setTimeout(done, FEED_MS));
 await using browser = await launch();
 for (const [name, look] of Object.entries(LOOKS)) {
   const { page } = await open(browser, server.address, look);
-  for (const [view, path, ready] of views(failedId)) await shoot(page, name, view, path, ready);
+  for (const [view, path, ready] of pages(scene)) {
+    if (isWanted(view)) await shoot(page, name, view, path, ready);
+  }
   await page.context().close();
 }
 const APPS = [
@@ -34,8 +44,9 @@ const APPS = [
   ["torznab", torznabScene, "Latest requests"],
   ["retracker", retrackerScene, "Forwarders"],
 ] as const;
-for (const [view, scene, ready] of APPS) {
-  await using app = await scene();
+for (const [view, appScene, ready] of APPS) {
+  if (!isWanted(view)) continue;
+  await using app = await appScene();
   await new Promise((done) => setTimeout(done, FEED_MS / 3));
   for (const [name, look] of Object.entries(LOOKS)) {
     const { page } = await open(browser, app.server.address, look);
@@ -43,19 +54,7 @@ for (const [view, scene, ready] of APPS) {
     await page.context().close();
   }
 }
-await shootLogin();
-
-function views(id: string): readonly (readonly [view: string, path: string, ready: string])[] {
-  return [
-    ["overview", "#/", "mail"],
-    ["queue", "#/queues/mail", "noisy"],
-    ["jobs", "#/queues/mail/jobs", '{"to":'],
-    ["workers", "#/queues/mail/workers", "would take"],
-    ["settings", "#/queues/mail/settings", "Tier order"],
-    ["gates", "#/gates", "provider:slow"],
-    ["job", `#/jobs/${id}`, "added"],
-  ];
-}
+if (isWanted("login")) await shootLogin();
 
 async function shoot(page: Page, look: string, view: string, path: string, ready: string) {
   await page.goto(`${new URL(page.url()).origin}/${path}`);

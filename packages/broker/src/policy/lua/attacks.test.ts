@@ -87,7 +87,7 @@ async function attack(on: LocalBroker, queue: string, body: string): Promise<unk
 }
 
 for (const [name, body] of Object.entries(ATTACKS)) {
-  test(`${name} does no harm: the job goes on with what its queue has besides`, async () => {
+  test(`${name} does no harm: the job falls back to the other settings of its queue`, async () => {
     const queue = name.replaceAll(/[^a-z]/g, "-");
     const failed = nextEvent(broker, "policy-failed");
     assert.equal(await attack(broker, queue, body), "fallback");
@@ -107,7 +107,7 @@ for (const [name, body] of Object.entries(ANSWERS)) {
   });
 }
 
-test("what one call leaves behind no other call sees, and no other queue", async () => {
+test("no other call and no other queue sees what a call leaves behind", async () => {
   const leave = `
     seen = (seen or 0) + 1
     if kept == nil then kept = "mine" end
@@ -123,7 +123,7 @@ test("what one call leaves behind no other call sees, and no other queue", async
   }
 });
 
-test("what hoards memory call by call fails alone, and begins anew", async () => {
+test("a script that hoards memory call by call fails alone and starts over", async () => {
   const hoard = "function on_enqueue() hoarded[#hoarded + 1] = ('x'):rep(2 ^ 20) .. #hoarded end";
   await broker.setQueue("hoard", { policy: { lua: `hoarded = {} ${hoard}` } });
   for (let i = 0; i < 40; i++) assert.ok((await broker.add("hoard", [job("x")]))[0]!.ok);
@@ -143,7 +143,7 @@ test("a thread that is ended takes only its own batch along", async () => {
   for (const { ok } of await bombs) assert.ok(ok);
 });
 
-test("the event loop goes on turning during all of them", async () => {
+test("the event loop keeps turning during all attacks", async () => {
   const p99 = await loopBusyP99Ms(async () => {
     const { broker: own } = await open();
     for (const [i, body] of Object.values(ATTACKS).entries()) await attack(own, `a${i}`, body);

@@ -10,7 +10,7 @@ export interface Question {
   readonly failure?: { id: string; attempts: number; attemptsMax: number; error: string };
 }
 
-/** What a script says of a job, as it came: nobody has judged it yet. */
+/** A script's answer about a job, as received and not yet checked. */
 export interface Answer {
   /** The script failed with this; all else is absent then. */
   problem?: string;

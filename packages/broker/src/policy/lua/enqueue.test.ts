@@ -6,7 +6,7 @@ import { openBroker } from "../../broker.ts";
 import { job, open, take, text } from "../../testing/opened.ts";
 import { addOne, nextEvent, openScript } from "../../testing/scripts.ts";
 
-test("a script sees headers, size and queue, and sets what a job is told", async () => {
+test("a script sees headers, size and queue, and sets the options of a job", async () => {
   const { broker } = await openScript(`
     function on_enqueue(msg)
       return {
@@ -26,7 +26,7 @@ test("a script sees headers, size and queue, and sets what a job is told", async
   assert.equal(added.at! - added.addedAt, 1501);
 });
 
-test("what the producer says stays, and what nobody says the templates do", async () => {
+test("the producer's options win, and templates set what nothing else sets", async () => {
   const { broker } = await openScript("function on_enqueue() return { weight = 3 } end", {
     policy: { gates: ["template"], weight: 9 },
   });
@@ -77,7 +77,7 @@ test("a script that answers nothing, or no table, leaves all as it is", async ()
   assert.equal((await addOne(broker, { x: "text" })).fairnessKey, "fallback");
 });
 
-test("a program that cannot be refuses the queue, with the line", async () => {
+test("refuses a queue with an invalid program, and names the line", async () => {
   const { broker } = await open();
   const refusals: readonly [string, RegExp][] = [
     ["function on_enqueue(msg)\n  return {\nend", /policy:3: /],

@@ -73,7 +73,7 @@ test("a script whose thread was ended is not asked again before it has rested", 
   assert.equal((await addOne(broker)).fairnessKey, "fine");
 });
 
-test("a job waits for its script for 250 ms by the broker's clock, then goes on", async () => {
+test("a job waits 250 ms by the broker's clock for its script, then continues", async () => {
   const clock = turningClock(5);
   const pool = new Pool(clock, { version: 0, bytes: () => new Uint8Array(0) });
   const told: unknown[] = [];

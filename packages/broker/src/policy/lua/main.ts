@@ -109,10 +109,10 @@ function answer(message: ToThread): FromThread | undefined {
 
 port.on("message", (message: ToThread) => {
   const reply = answer(message);
-  // Whoever watches sees that the work is done even before the answer arrives.
+  // The thread that watches sees that the work is done even before the answer arrives.
   workerData.progress[0]++;
   if (reply !== undefined) port.postMessage(reply);
 });
-// The first state takes many times as long as the next: it is made before anybody counts the time.
+// The first state takes many times as long as the next, so it is made before time is measured.
 check({ id: 0, queue: "", source: "" });
 port.postMessage({ kind: "ready" } satisfies FromThread);

@@ -38,7 +38,7 @@ test("each is late when its own time is over, in the order of their beginning", 
   assert.deepEqual(late, ["a", "b"]);
 });
 
-test("what was over in time is not late, and one timer is enough", async () => {
+test("a wait that ends in time is not late, and one timer serves all waits", async () => {
   const { clock, late, add } = patient();
   const waits = Array.from({ length: 100 }, (_, i) => add(String(i)));
   assert.equal(clock.timers, 1);

@@ -66,7 +66,7 @@ export class Script {
     if (problem !== undefined) this.#count("error", 1, problem);
   }
 
-  /** Its thread was ended, with so many jobs in it. */
+  /** Its thread was ended, with `jobs` jobs in it. */
   hearKilled(ms: number, jobs: number, text: string): void {
     this.#runs++;
     this.share.wasKilled(ms);
@@ -75,7 +75,7 @@ export class Script {
     this.#count("killed", jobs, text);
   }
 
-  /** So many jobs have waited for it too long. */
+  /** `jobs` jobs have waited for it too long. */
   hearLate(jobs: number): void {
     this.#count("timeout", jobs, `no answer within ${SCRIPT_WAIT_MS} ms: the script was not used`);
   }

@@ -22,7 +22,7 @@ export class LuaState {
     if (problem !== undefined) throw new Error(problem);
   }
 
-  /** Runs the program once; answers its hooks, or why it cannot be. */
+  /** Runs the program once; returns its hooks, or why it failed. */
   load(source: string): { hooks: string } | { problem: string } {
     const machine = this.#machine;
     machine.pushGlobal(this.#lua, "load_script");

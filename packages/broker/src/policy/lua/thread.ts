@@ -29,7 +29,7 @@ const TOO_LONG = `a call took longer than ${HARD_LIMIT_MS} ms: its thread was en
  *   starts    is not ready yet, and is not watched: what is sent waits in it
  *   rests     has nothing to do, and does not keep the process alive
  *   works     has a message to answer
- *   is over   was ended, or has failed: `onOver` is told, once
+ *   is over   was ended, or has failed: `onOver` is called once
  */
 export class Thread {
   readonly #worker: Worker;

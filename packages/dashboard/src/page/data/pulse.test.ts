@@ -55,7 +55,7 @@ test("it is live with the first pulse, and the first concerns everything", () =>
   );
 });
 
-test("silence makes it stale, and it dials again until somebody answers", () => {
+test("silence makes it stale, and it dials again until a server answers", () => {
   const { line, sources, heard, pass, last } = scene();
   last().tell("pulse");
   pass(STALE_MS);
@@ -73,7 +73,7 @@ test("silence makes it stale, and it dials again until somebody answers", () => 
   assert.equal(heard.at(-1)?.isCut, true, "after a gap anything may have changed");
 });
 
-test("a line that breaks is stale at once and is made anew", () => {
+test("a line that breaks is stale at once and is opened again", () => {
   const { line, sources, pass, last } = scene();
   last().tell("pulse");
   last().tell("error");
@@ -85,7 +85,7 @@ test("a line that breaks is stale at once and is made anew", () => {
   assert.equal(line.state, "stale", "what an old line says does not count");
 });
 
-test("a page that nobody looks at holds no line", () => {
+test("a page that is not visible holds no line", () => {
   const { line, sources, pass, last } = scene();
   const states: string[] = [];
   line.watch(() => states.push(line.state));

@@ -1,8 +1,10 @@
 /** Whatever changes something is confirmed first, and one sees how far it is while it is done. */
+import type { Session } from "@sluice/protocol";
 import type { ComponentChildren, JSX } from "preact";
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { usePlace } from "../data/context.ts";
 import type { Progress, Tell } from "../data/long-work.ts";
+import { may, mayAll, type Action as Right } from "../words/may.ts";
 
 export interface ActionField {
   name: string;
@@ -10,6 +12,7 @@ export interface ActionField {
   value?: string;
   hint?: string;
   kind?: "text" | "number" | "lines";
+  options?: readonly { value: string; label: string }[];
 }
 
 export type Values = Readonly<Record<string, string>>;
@@ -28,6 +31,10 @@ export interface ActionProps {
   isDangerous?: boolean;
   isDisabled?: boolean;
   isSmall?: boolean;
+  isPrimary?: boolean;
+  isWide?: boolean;
+  /** The right that it takes, on a queue or on everything (`*`). */
+  needs?: readonly [right: Right, on: string];
   /** Answers what was done, in a sentence. */
   run(values: Values, tell: Tell, signal: AbortSignal): Promise<string>;
   onDone?: () => void;
@@ -37,13 +44,15 @@ export interface ActionProps {
 export function Action(props: ActionProps): JSX.Element | null {
   const { session } = usePlace();
   const [isOpen, setOpen] = useState(false);
-  const { title, label = title, isDisabled = false, isDangerous, isSmall } = props;
-  if (session.isReadOnly) return typeof label === "string" ? null : <span>{label}</span>;
+  const { title, label = title, isDisabled = false } = props;
+  if (!isAllowed(session, props.needs)) {
+    return typeof label === "string" ? null : <span>{label}</span>;
+  }
   return (
     <>
       <button
         type="button"
-        class={`${isDangerous === true ? "danger" : ""} ${isSmall === true ? "small" : ""}`}
+        class={classOf(props)}
         disabled={isDisabled}
         onClick={() => setOpen(true)}
       >
@@ -54,17 +63,33 @@ export function Action(props: ActionProps): JSX.Element | null {
   );
 }
 
-interface DialogProps extends ActionProps {
+function isAllowed(session: Session, needs: ActionProps["needs"]): boolean {
+  if (needs === undefined) return !session.isReadOnly;
+  const [right, on] = needs;
+  return on === "*" ? mayAll(session, right) : may(session, right, on);
+}
+
+function classOf({ isDangerous, isSmall, isPrimary }: ActionProps): string {
+  const names = [isDangerous && "danger", isSmall && "small", isPrimary && "primary"];
+  return names.filter((name) => name).join(" ");
+}
+
+export interface DialogProps extends ActionProps {
   onClose(): void;
 }
 
-function ActionDialog(props: DialogProps): JSX.Element {
+export function ActionDialog(props: DialogProps): JSX.Element {
   const { title, text, verb, fields = [], body, isDangerous } = props;
   const { dialog, work, submit, leave } = useWork(props);
   const id = useId();
   const isBusy = work.state === "busy";
   return (
-    <dialog ref={dialog} aria-labelledby={id} onClose={leave}>
+    <dialog
+      ref={dialog}
+      class={props.isWide === true ? "wide" : ""}
+      aria-labelledby={id}
+      onClose={leave}
+    >
       <form onSubmit={submit}>
         <h2 id={id}>{title}</h2>
         <p>{text}</p>
@@ -151,23 +176,40 @@ function ProgressBar({ progress }: { progress: Progress | undefined }): JSX.Elem
   );
 }
 
-function Field({ field, isDisabled }: { field: ActionField; isDisabled: boolean }): JSX.Element {
-  const { name, label, value = "", hint, kind = "text" } = field;
+export interface FieldProps {
+  field: ActionField;
+  isDisabled: boolean;
+}
+
+export function Field({ field, isDisabled }: FieldProps): JSX.Element {
+  const { label, hint } = field;
   const id = useId();
-  const shared = { id, name, disabled: isDisabled, autocomplete: "off" } as const;
   return (
     <div class="field">
       <label htmlFor={id}>{label}</label>
-      {kind === "lines" ? (
-        <textarea {...shared} rows={5} spellcheck={false} defaultValue={value} />
-      ) : (
-        <input
-          {...shared}
-          inputMode={kind === "number" ? "decimal" : "text"}
-          defaultValue={value}
-        />
-      )}
+      <Input field={field} id={id} isDisabled={isDisabled} />
       {hint !== undefined && <small>{hint}</small>}
     </div>
   );
+}
+
+function Input({ field, id, isDisabled }: FieldProps & { id: string }): JSX.Element {
+  const { name, value = "", kind = "text", options } = field;
+  const shared = { id, name, disabled: isDisabled, autocomplete: "off" } as const;
+  if (options !== undefined) {
+    return (
+      <select {...shared}>
+        {options.map((option) => (
+          <option key={option.value} value={option.value} selected={option.value === value}>
+            {option.label}
+          </option>
+        ))}
+      </select>
+    );
+  }
+  if (kind === "lines") {
+    return <textarea {...shared} rows={5} spellcheck={false} defaultValue={value} />;
+  }
+  const inputMode = kind === "number" ? "decimal" : "text";
+  return <input {...shared} inputMode={inputMode} defaultValue={value} />;
 }

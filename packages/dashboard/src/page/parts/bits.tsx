@@ -1,6 +1,8 @@
 /** Small parts that several views have. */
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useId, useState } from "preact/hooks";
+import { fullTime } from "../words/format.ts";
+import type { Tone } from "../words/tone.ts";
 
 export interface FactProps {
   label: string;
@@ -88,7 +90,7 @@ export function Pager({ before, next, onTurn }: PagerProps): JSX.Element {
         disabled={before.length === 0}
         onClick={() => onTurn(before.slice(0, -1))}
       >
-        Back
+        Previous
       </button>
       <span>page {before.length + 1}</span>
       <button
@@ -143,6 +145,51 @@ export function Head({ columns, children }: HeadProps): JSX.Element {
   );
 }
 
-export function Empty({ children }: { children: ComponentChildren }): JSX.Element {
-  return <p class="empty">{children}</p>;
+export interface EmptyProps {
+  /** What is not there; a sentence below it may say how to get it. */
+  title?: string;
+  children?: ComponentChildren;
+}
+
+export function Empty({ title, children }: EmptyProps): JSX.Element {
+  return (
+    <div class="empty">
+      {title !== undefined && <h2>{title}</h2>}
+      {children}
+    </div>
+  );
+}
+
+export interface PageHeadProps {
+  title: ComponentChildren;
+  /** A line below the title. */
+  note?: ComponentChildren;
+  /** Buttons. */
+  children?: ComponentChildren;
+}
+
+export function PageHead({ title, note, children }: PageHeadProps): JSX.Element {
+  return (
+    <header class="head">
+      <div>
+        <h1>{title}</h1>
+        {note}
+      </div>
+      <div class="actions">{children}</div>
+    </header>
+  );
+}
+
+/** A moment, with all of it in its title. */
+export function When({ at, children }: { at: number; children: ComponentChildren }): JSX.Element {
+  return (
+    <time dateTime={new Date(at).toISOString()} title={fullTime(at)}>
+      {children}
+    </time>
+  );
+}
+
+/** A state as a word on its colour. */
+export function Pill({ tone, children }: { tone: Tone; children: ComponentChildren }): JSX.Element {
+  return <span class={`pill ${tone}`}>{children}</span>;
 }

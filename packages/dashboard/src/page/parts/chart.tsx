@@ -71,7 +71,7 @@ export function Chart({ title, times, series, show }: ChartProps): JSX.Element {
   );
 }
 
-/** For those who cannot see it. */
+/** For users who cannot see it. */
 function summary(title: string, series: readonly ChartSeries[], show: ChartProps["show"]): string {
   const parts = series.map(({ label, points }) => {
     const known = points.filter((point) => point !== null);

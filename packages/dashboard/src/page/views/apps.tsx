@@ -1,23 +1,29 @@
-import type { AppAction, AppJson, AppSection, AppValue } from "@sluice/protocol";
+import type { AppAction, AppDone, AppJson, AppRowAction, AppSection } from "@sluice/protocol";
 import type { JSX } from "preact";
 import { at, call } from "../data/api.ts";
-import { useNow } from "../data/context.ts";
 import { useLive } from "../data/live.ts";
-import { NARROW_CHARS } from "../limits.ts";
-import { Action } from "../parts/action.tsx";
-import { Empty, Fact, Frame, Refused } from "../parts/bits.tsx";
+import { Action, type Values } from "../parts/action.tsx";
+import { AppForm } from "../parts/app-form.tsx";
+import { AppTable } from "../parts/app-table.tsx";
+import { AppTimeline } from "../parts/app-timeline.tsx";
+import { Value } from "../parts/app-value.tsx";
+import { Empty, Fact, Refused } from "../parts/bits.tsx";
 import { Chart } from "../parts/chart.tsx";
 import type { ChartSeries } from "../parts/chart-series.ts";
 import { alignSeries } from "../words/align-series.ts";
-import { count, fullTime, timeOfDay } from "../words/format.ts";
 import { link } from "../words/route.ts";
-import { visible } from "../words/visible.ts";
 
 interface AppsAnswer {
   items: { name: string; title: string }[];
 }
 
-export function AppsView({ app }: { app: string | undefined }): JSX.Element {
+export interface AppsViewProps {
+  app: string | undefined;
+  /** What an action of the page asked to show. */
+  show: string | undefined;
+}
+
+export function AppsView({ app, show }: AppsViewProps): JSX.Element {
   const { data, error } = useLive<AppsAnswer>(at(["apps"]));
   const shown = app ?? data?.items[0]?.name;
   if (data?.items.length === 0) return <Empty>No app has a page here.</Empty>;
@@ -37,59 +43,82 @@ export function AppsView({ app }: { app: string | undefined }): JSX.Element {
           ))}
         </nav>
       )}
-      {shown !== undefined && <AppView key={shown} name={shown} />}
+      {shown !== undefined && <AppView key={shown} name={shown} show={show} />}
     </>
   );
 }
 
-function AppView({ name }: { name: string }): JSX.Element {
-  const { data, error, refresh } = useLive<AppJson>(at(["apps", name]));
+function AppView({ name, show }: { name: string; show: string | undefined }): JSX.Element {
+  const { data, error, refresh } = useLive<AppJson>(at(["apps", name], { show }));
+  const actions = data?.view.actions ?? [];
+  const page: PageOfApp = { app: name, actions, onDone: refresh };
   return (
     <>
       <header class="head">
         <h1>{data?.title ?? name}</h1>
         <div class="actions">
-          {data?.view.actions?.map((action) => (
-            <DoAction key={action.name} app={name} action={action} onDone={refresh} />
-          ))}
+          {actions
+            .filter(({ isInPlace }) => isInPlace !== true)
+            .map((action) => (
+              <DoAction key={action.name} page={page} action={action} />
+            ))}
         </div>
       </header>
       <Refused error={error} />
       {data?.view.sections.map((section) => (
         <section key={`${section.kind}:${section.title}`} class="app-section">
           <h2>{section.title}</h2>
-          <Section section={section} />
+          <Section section={section} page={page} />
         </section>
       ))}
     </>
   );
 }
 
-interface DoActionProps {
+interface PageOfApp {
   app: string;
-  action: AppAction;
+  actions: readonly AppAction[];
   onDone(): void;
 }
 
-function DoAction({ app, action, onDone }: DoActionProps): JSX.Element {
-  const { name, title, confirm, fields = [] } = action;
+/** Does an action; what it asks to show gets an address of its own. */
+async function act(app: string, action: string, values: Values): Promise<string> {
+  const address = at(["apps", app, "actions", action]);
+  const { message, show } = await call<AppDone>("POST", address, { body: { values } });
+  if (show !== undefined) location.hash = link("apps", app, show);
+  return String(message);
+}
+
+interface DoActionProps {
+  page: PageOfApp;
+  action: AppAction;
+  /** In a row: its own label, and what is filled in or sent along. */
+  row?: AppRowAction;
+}
+
+function DoAction({ page, action, row }: DoActionProps): JSX.Element {
+  const { name, title, confirm, fields = [], verb = "Do it" } = action;
+  const values = row?.values ?? {};
   return (
     <Action
-      title={title}
+      title={row === undefined ? title : `${title}: ${values.title ?? ""}`.replace(/: $/, "")}
+      {...(row === undefined ? {} : { label: row.label, isSmall: true })}
       text={confirm ?? `${title}?`}
-      verb="Do it"
-      fields={fields}
-      run={async (values) => {
-        const address = at(["apps", app, "actions", name]);
-        const { message } = await call<{ message: unknown }>("POST", address, { body: { values } });
-        return String(message);
-      }}
-      onDone={onDone}
+      verb={verb}
+      fields={fields.map((field) => ({ ...field, value: values[field.name] ?? field.value ?? "" }))}
+      run={(given) => act(page.app, name, { ...values, ...given })}
+      onDone={page.onDone}
     />
   );
 }
 
-function Section({ section }: { section: AppSection }): JSX.Element {
+interface SectionProps {
+  section: AppSection;
+  page: PageOfApp;
+}
+
+function Section({ section, page }: SectionProps): JSX.Element | null {
+  const actionOf = (name: string) => page.actions.find((one) => one.name === name);
   switch (section.kind) {
     case "facts":
       return (
@@ -102,67 +131,32 @@ function Section({ section }: { section: AppSection }): JSX.Element {
         </dl>
       );
     case "table":
-      return <Table section={section} />;
+      return (
+        <AppTable
+          section={section}
+          button={(row) => {
+            const action = actionOf(row.action);
+            if (action === undefined) return null;
+            return <DoAction key={row.label} page={page} action={action} row={row} />;
+          }}
+        />
+      );
     case "chart":
       return <AppChart section={section} />;
+    case "timeline":
+      return <AppTimeline section={section} />;
+    case "form": {
+      const action = actionOf(section.action);
+      if (action === undefined) return null;
+      const { name, title, fields = [], verb = "Do it" } = action;
+      const run = async (values: Values): Promise<string> => {
+        const message = await act(page.app, name, values);
+        page.onDone();
+        return message;
+      };
+      return <AppForm title={title} verb={verb} fields={fields} run={run} />;
+    }
   }
-}
-
-const numberClass = (cell: unknown): string => (typeof cell === "number" ? "number" : "");
-
-function Value({ value }: { value: AppValue }): JSX.Element {
-  const now = useNow();
-  if (typeof value === "object") {
-    return (
-      <time dateTime={new Date(value.at).toISOString()} title={fullTime(value.at)}>
-        {timeOfDay(value.at, now)}
-      </time>
-    );
-  }
-  return <>{Number.isInteger(value) ? count(Number(value)) : visible(String(value))}</>;
-}
-
-function Table({ section }: { section: AppSection & { kind: "table" } }): JSX.Element {
-  const { title, columns, rows } = section;
-  if (rows.length === 0) return <Empty>Nothing yet.</Empty>;
-  return (
-    <Frame label={title}>
-      <table class="cards app">
-        <thead>
-          <tr>
-            {columns.map((column, i) => (
-              // By their places: two columns may have one name.
-              <th key={i} scope="col" class={numberClass(rows[0]?.[i])}>
-                {column}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row, i) => (
-            // Two rows may begin alike.
-            <tr key={i}>
-              {row.map((cell, column) =>
-                column === 0 ? (
-                  <th key={0} scope="row">
-                    <Value value={cell} />
-                  </th>
-                ) : (
-                  <td key={column} class={cellClass(cell)} data-label={columns[column]}>
-                    <Value value={cell} />
-                  </td>
-                ),
-              )}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Frame>
-  );
-}
-
-function cellClass(cell: AppValue): string {
-  return typeof cell === "string" && cell.length > NARROW_CHARS ? "wide" : numberClass(cell);
 }
 
 const TONES: readonly ChartSeries["tone"][] = ["one", "two", "bad"];

@@ -2,13 +2,14 @@ import type { GateInfo, GatesPage } from "@sluice/protocol";
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { at, call } from "../data/api.ts";
-import { useNow } from "../data/context.ts";
+import { useNow, usePlace } from "../data/context.ts";
 import { useLive } from "../data/live.ts";
 import { GATES_PER_PAGE } from "../limits.ts";
 import { Action } from "../parts/action.tsx";
-import { Empty, Pager, Refused, Search } from "../parts/bits.tsx";
+import { Empty, PageHead, Pager, Refused, Search } from "../parts/bits.tsx";
 import { count, countdown, duration, timeOfDay } from "../words/format.ts";
 import { gateLimits } from "../words/gate-limits.ts";
+import { mayCool } from "../words/may.ts";
 import { link } from "../words/route.ts";
 import { visible } from "../words/visible.ts";
 import { LimitAction } from "./gate-limits-form.tsx";
@@ -24,16 +25,17 @@ export function GatesView({ gate }: { gate?: string | undefined }): JSX.Element 
   };
   return (
     <>
-      <h1 class="unseen">Gates</h1>
+      <PageHead title="Gates">
+        <LimitAction gate={undefined} onDone={refresh} />
+      </PageHead>
       <div class="tools">
         <Search label="Search gates" value={search} onSearch={find} />
         <span class="muted">
           {data === undefined ? "" : `${count(data.total)} ${data.total === 1 ? "gate" : "gates"}`}
         </span>
-        <LimitAction gate={undefined} onDone={refresh} />
       </div>
       <Refused error={error} />
-      {data?.items.length === 0 && <Empty>There is no such gate.</Empty>}
+      {data?.items.length === 0 && <NoGate isSearch={search !== ""} />}
       <div class="gates">
         {data?.items.map((one) => (
           <Gate key={one.key} gate={one} onChange={refresh} />
@@ -46,6 +48,19 @@ export function GatesView({ gate }: { gate?: string | undefined }): JSX.Element 
   );
 }
 
+function NoGate({ isSearch }: { isSearch: boolean }): JSX.Element {
+  if (isSearch) return <Empty title="No gate has this name." />;
+  return (
+    <Empty title="There is no gate yet">
+      <p>
+        A gate limits how many jobs pass: a rate, a number at once, a window. Jobs name their gates:
+      </p>
+      <pre class="code">{`await sluice.gate("smtp").set({ rate: 5, concurrency: 2 });
+await mail.add({ to: "ann@example.org" }, { gates: ["smtp"] });`}</pre>
+    </Empty>
+  );
+}
+
 interface GateProps {
   gate: GateInfo;
   onChange(): void;
@@ -53,6 +68,7 @@ interface GateProps {
 
 function Gate({ gate, onChange }: GateProps): JSX.Element {
   const now = useNow();
+  const { session } = usePlace();
   const { key, config, pattern, ladderStep, cooldown, inFlight } = gate;
   return (
     <article class={`gate ${cooldown === undefined ? "" : "cooling"}`}>
@@ -74,8 +90,13 @@ function Gate({ gate, onChange }: GateProps): JSX.Element {
       <Line gate={gate} />
       <div class="actions">
         <LimitAction gate={gate} onDone={onChange} />
-        <CoolAction gate={gate} onDone={onChange} />
-        <ClearAction gate={gate} onDone={onChange} />
+        {mayCool(session, key) && (
+          <>
+            <CoolAction gate={gate} onDone={onChange} />
+            <ClearAction gate={gate} onDone={onChange} />
+          </>
+        )}
+        <RemoveLimits gate={gate} onDone={onChange} />
       </div>
     </article>
   );
@@ -201,6 +222,28 @@ function CoolAction({ gate, onDone }: GateActionProps): JSX.Element {
         if (!(ms > 0)) throw new Error("the seconds must be a number above 0");
         await call("POST", at(["gates", key, "cooldown"]), { body: { duration: ms, reason } });
         return `${key} cools down for ${duration(ms)}.`;
+      }}
+      onDone={onDone}
+    />
+  );
+}
+
+/** A gate by a pattern has no limits of its own to remove. */
+function RemoveLimits({ gate, onDone }: GateActionProps): JSX.Element | null {
+  const { key, config, pattern } = gate;
+  if (config === undefined || pattern !== undefined) return null;
+  return (
+    <Action
+      title={`Remove the limits of ${key}`}
+      label="Remove"
+      isSmall
+      isDangerous
+      text="Jobs that waited for it can run at once, unless a pattern limits it."
+      verb="Remove"
+      needs={["admin", "*"]}
+      run={async () => {
+        await call("DELETE", at(["gates", key]));
+        return `${key} has no limits of its own any more.`;
       }}
       onDone={onDone}
     />

@@ -50,7 +50,8 @@ const short = (value: number): string => value.toFixed(value < 100 ? 1 : 0);
 export function bytes(value: number): string {
   if (value < 1024) return `${value}${THIN}B`;
   if (value < 1024 ** 2) return `${short(value / 1024)}${THIN}kB`;
-  return `${short(value / 1024 ** 2)}${THIN}MB`;
+  if (value < 1024 ** 3) return `${short(value / 1024 ** 2)}${THIN}MB`;
+  return `${short(value / 1024 ** 3)}${THIN}GB`;
 }
 
 const HOURS = { hour: "2-digit", hourCycle: "h23" } as const;
@@ -93,6 +94,11 @@ export function countdown(ms: number): string {
 export function age(ms: number): string {
   if (ms < 60_000 || ms >= 86_400_000) return duration(ms);
   return countdown(ms);
+}
+
+/** How long ago something was. */
+export function ago(ms: number): string {
+  return ms < 1_000 ? "just now" : `${age(ms)} ago`;
 }
 
 /** With milliseconds, for a timeline. */

@@ -1,11 +1,12 @@
-/** A job as the form for a test job describes it. */
+/** Jobs as forms describe them. */
+import type { JobJson } from "@sluice/protocol";
 
 export type NewJobForm = Readonly<Record<string, string>>;
 
 export function newJob(form: NewJobForm): Record<string, unknown> {
   const { payload = "", lane = "", tier = "", gates = "", delay = "" } = form;
-  const job: Record<string, unknown> = { payload: parse("payload", payload) };
-  if (lane !== "") job.fairnessKey = lane.startsWith("[") ? parse("lane", lane) : lane;
+  const job: Record<string, unknown> = { payload: parseJson("payload", payload) };
+  if (lane !== "") job.fairnessKey = lane.startsWith("[") ? parseJson("lane", lane) : lane;
   if (tier !== "") job.priority = /^\d+$/.test(tier) ? Number(tier) : tier;
   const names = gates.split(",").map((name) => name.trim());
   if (gates.trim() !== "") job.gates = names.filter((name) => name !== "");
@@ -13,7 +14,7 @@ export function newJob(form: NewJobForm): Record<string, unknown> {
   return job;
 }
 
-function parse(field: string, text: string): unknown {
+export function parseJson(field: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -25,4 +26,12 @@ function milliseconds(text: string): number {
   const value = Number(text);
   if (Number.isFinite(value) && value >= 0) return Math.round(value * 1000);
   throw new Error("the delay must be a number of seconds");
+}
+
+/** A job like another one; the text is its payload instead of that one's. */
+export function copyOfJob(job: JobJson, text: string | undefined): Record<string, unknown> {
+  const { fairnessKey, tier, gates, headers, cost, weight, payloadBase64, payload } = job;
+  const shared = { fairnessKey, priority: tier, gates, headers, cost, weight };
+  if (text !== undefined) return { ...shared, payload: parseJson("payload", text) };
+  return payloadBase64 === undefined ? { ...shared, payload } : { ...shared, payloadBase64 };
 }

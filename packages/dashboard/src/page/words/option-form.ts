@@ -177,9 +177,16 @@ export function changesOf(
 
 const isDuration = (kind: Kind): boolean => kind.words.startsWith("a duration");
 
+const isMoment = (kind: Kind): boolean => kind.words.includes("a Date");
+
+function numberText(kind: Kind, value: number): string {
+  if (isMoment(kind)) return new Date(value).toISOString();
+  return isDuration(kind) ? durationText(value) : String(value);
+}
+
 function textOf(kind: Kind, value: unknown): string {
   if (value === undefined || value === null) return "";
-  if (typeof value === "number") return isDuration(kind) ? durationText(value) : String(value);
+  if (typeof value === "number") return numberText(kind, value);
   if (typeof value === "string") return value;
   if (controlOf(kind) === "lines") {
     return Object.entries(value)
@@ -188,8 +195,12 @@ function textOf(kind: Kind, value: unknown): string {
   }
   if (!Array.isArray(value)) return JSON.stringify(value);
   const items = kind.schema.items as Form | undefined;
-  const isLength = items !== undefined && items.type === undefined;
-  return value.map((one) => (isLength ? durationText(one) : String(one))).join(", ");
+  const isLength = items !== undefined && items.type === undefined && !isMoment(kind);
+  const one = (item: unknown): string => {
+    if (typeof item === "number" && !isLength) return numberText(kind, item);
+    return isLength ? durationText(item as number) : String(item);
+  };
+  return value.map(one).join(", ");
 }
 
 /** A list is written with commas. */

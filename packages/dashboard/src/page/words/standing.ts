@@ -31,9 +31,9 @@ export function standingText(item: OverviewItem, now: number): string {
     case "no-workers":
       return "no workers";
     case "capacity":
-      return `as many run as may (${count(standing.limit ?? 0)}), and none has finished lately`;
+      return `limit of ${count(standing.limit ?? 0)} running reached, and none has finished lately`;
     case "failing":
-      return `all jobs fail, ${rate(failureRate)} a second, and none finishes`;
+      return `all jobs fail, ${rate(failureRate)} a second`;
     case "busy":
       return "all workers are busy and none has finished lately";
     case "dead-letters":

@@ -15,7 +15,7 @@ const TONES: Partial<Record<HistoryEntry["event"], Moment["tone"]>> = {
   dead: "bad",
 };
 
-/** A wait that is shorter than this is not told. */
+/** A wait that is shorter than this is not shown. */
 const WAIT_MS = 5;
 
 export function timeline(
@@ -34,8 +34,8 @@ export function timeline(
 }
 
 /**
- * What took longest of it nobody has written down, so all that had to come true is told. Of a job
- * that waits now, `why` knows which it is.
+ * It is not recorded which condition took longest, so the text lists all that had to be met. For a
+ * job that waits now, `why` says which one it is.
  */
 function waited(ms: number, gates: readonly string[]): Omit<Moment, "at"> {
   const passed = gates.length === 0 ? "" : ` and ${gates.join(", ")} let it pass`;
@@ -46,4 +46,41 @@ function waited(ms: number, gates: readonly string[]): Omit<Moment, "at"> {
 function toneOf(event: HistoryEntry["event"], detail: string): Moment["tone"] {
   if (event === "ended") return detail === "finished" ? "good" : "bad";
   return TONES[event] ?? "plain";
+}
+
+export interface Attempt {
+  number: number;
+  at: number;
+  /** Absent: it runs. */
+  until?: number;
+  outcome: string;
+  detail: string;
+  tone: "" | "good" | "bad";
+}
+
+/** From each dispatch to what ended it. */
+export function attemptsOf(history: readonly HistoryEntry[]): Attempt[] {
+  const attempts: Attempt[] = [];
+  let open: Attempt | undefined;
+  for (const { at, event, detail = "" } of history) {
+    if (open !== undefined && event !== "promoted" && event !== "due") {
+      Object.assign(open, { until: at, ...outcomeOf(event, detail) });
+      open = undefined;
+    }
+    if (event !== "dispatched") continue;
+    open = { number: attempts.length + 1, at, outcome: "running", detail: "", tone: "" };
+    attempts.push(open);
+  }
+  return attempts;
+}
+
+function outcomeOf(
+  event: HistoryEntry["event"],
+  detail: string,
+): Pick<Attempt, "outcome" | "detail" | "tone"> {
+  if (event === "ended") {
+    return { outcome: detail, detail: "", tone: detail === "finished" ? "good" : "bad" };
+  }
+  const isBad = event === "failed" || event === "expired" || event === "dead";
+  return { outcome: event, detail, tone: isBad ? "bad" : "" };
 }

@@ -13,7 +13,10 @@ import type { HistoryRecord } from "../../broker-faults/record.ts";
 import { Recorder } from "../../broker-faults/recorder.ts";
 import { Workload } from "../../broker-faults/workload.ts";
 import { Random } from "../../random.ts";
+import { makeFlows } from "../flows.ts";
 import { SEGMENT_BYTES, STEP_MS, type Start } from "../start.ts";
+import { loadSteps } from "../step-load.ts";
+import { makeTicks } from "../ticks.ts";
 
 // The most that may be open at once: beyond it producers wait.
 const OPEN_MAX = 40;
@@ -71,9 +74,12 @@ const workload = new Workload({
   wall: () => clock.wall(),
 });
 if (start.isFirst || random.chance(0.2)) await workload.open();
+void makeTicks(broker, start.folder, start.life);
+void makeFlows(broker, start.folder, start.life);
 for (const queue of plan.queues) await workload.consume(queue);
-// Whoever is killed cannot do it at the end.
+// A killed process cannot flush at its end, so it flushes now.
 if (start.isFirst) flushCompileCache();
+void loadSteps(start.steps);
 process.stdout.write("open\n");
 for (;;) {
   if (recorder.open < OPEN_MAX) workload.step();

@@ -1,4 +1,4 @@
-// Appends as fast as it can and tells each confirmed number to the parent, until it is killed.
+// Appends as fast as it can and reports each confirmed number to the parent, until it is killed.
 // Started by kill.crash.test.ts with the directory of the log.
 
 import { writeSync } from "node:fs";
@@ -15,7 +15,7 @@ const appendOn = async (): Promise<never> => {
     const facts = Buffer.alloc(8 + (number % 3000), number);
     facts.writeDoubleLE(number);
     await log.append(facts);
-    // Without a buffer of our own, so that what was confirmed before a kill is told.
+    // Writes without a buffer, so that everything confirmed before a kill is reported.
     writeSync(1, `${number}\n`);
   }
 };

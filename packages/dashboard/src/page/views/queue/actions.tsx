@@ -5,6 +5,7 @@ import { purge, redrive } from "../../data/long-work.ts";
 import { Action, type Values } from "../../parts/action.tsx";
 import { count } from "../../words/format.ts";
 import { newJob } from "../../words/new-job.ts";
+import { link } from "../../words/route.ts";
 
 export interface QueueActionsProps {
   info: QueueInfo;
@@ -19,6 +20,7 @@ export function QueueActions({ info, item, onDone }: QueueActionsProps): JSX.Ele
       <PauseAction info={info} onDone={onDone} />
       <RedriveAction info={info} item={item} onDone={onDone} />
       <PurgeAction info={info} onDone={onDone} />
+      <DeleteAction info={info} item={item} onDone={onDone} />
     </div>
   );
 }
@@ -31,6 +33,7 @@ function AddAction({ info, onDone }: Props): JSX.Element {
   return (
     <Action
       title="Add a test job"
+      needs={["produce", name]}
       text={`A job for ${name}, like any other: a worker will run it.`}
       verb="Add"
       fields={[
@@ -62,6 +65,7 @@ function PauseAction({ info, onDone }: Props): JSX.Element {
       label={verb}
       text={text}
       verb={verb}
+      needs={["admin", name]}
       run={async () => {
         await call("POST", at(["queues", name, verb.toLowerCase()]));
         return config.paused ? `${name} runs again.` : `${name} is paused.`;
@@ -83,6 +87,7 @@ function RedriveAction({ info, item, onDone }: QueueActionsProps): JSX.Element {
       label="Redrive"
       text={`Dead jobs of ${from} go back to the queues they came from, oldest first.`}
       verb="Redrive"
+      needs={["admin", from]}
       isDisabled={total === 0}
       run={async (_, tell, signal) => {
         const moved = await redrive(from, total, tell, signal);
@@ -102,10 +107,36 @@ function PurgeAction({ info, onDone }: Props): JSX.Element {
       label="Purge"
       text={`Removes all waiting and delayed jobs (${count(total)}); running jobs are kept.`}
       verb="Purge"
+      needs={["admin", name]}
       isDangerous
       run={async (_, tell, signal) => {
         const removed = await purge(name, tell, signal);
         return `Removed from ${name}: about ${count(removed)} ${removed === 1 ? "job" : "jobs"}.`;
+      }}
+      onDone={onDone}
+    />
+  );
+}
+
+function DeleteAction({ info, item, onDone }: QueueActionsProps): JSX.Element {
+  const { name, stats } = info;
+  const jobs = stats.waiting + stats.delayed + stats.blocked + stats.running;
+  const letters = item?.deadLetters ?? 0;
+  const kept = letters === 0 ? "" : ` Its ${count(letters)} dead letters in ${item?.dlq} stay.`;
+  return (
+    <Action
+      title={`Delete ${name}`}
+      label="Delete"
+      text={`Deletes the queue with all its jobs (${count(jobs)}).${kept} This cannot be undone.`}
+      verb="Delete"
+      isDangerous
+      needs={["admin", name]}
+      fields={[{ name: "name", label: `Type ${name} to confirm` }]}
+      run={async ({ name: typed }) => {
+        if (typed !== name) throw new Error(`type ${name} to delete it`);
+        await call("DELETE", at(["queues", name]));
+        location.hash = link();
+        return `Queue ${name} was deleted.`;
       }}
       onDone={onDone}
     />

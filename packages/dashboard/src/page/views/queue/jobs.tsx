@@ -59,7 +59,12 @@ export function Jobs({ queue, stats, isDeadLetters }: JobsProps): JSX.Element {
           onSearch={(text) => look({ search: text })}
         />
       </div>
-      <ChosenActions ids={[...chosen]} onDone={() => turn(before)} refresh={refresh} />
+      <ChosenActions
+        queue={queue}
+        ids={[...chosen]}
+        onDone={() => turn(before)}
+        refresh={refresh}
+      />
       <Refused error={error} />
       <Looked page={data} />
       <JobTable jobs={data?.items} chosen={chosen} onChoose={setChosen} />
@@ -111,7 +116,7 @@ interface JobTableProps {
 function JobTable({ jobs, chosen, onChoose }: JobTableProps): JSX.Element {
   const now = useNow();
   if (jobs === undefined) return <div class="skeleton" aria-busy="true" />;
-  if (jobs.length === 0) return <Empty>There is no such job.</Empty>;
+  if (jobs.length === 0) return <Empty title="There is no such job." />;
   const choose = (id: string): void => {
     const next = new Set(chosen);
     if (!next.delete(id)) next.add(id);
@@ -125,7 +130,7 @@ function JobTable({ jobs, chosen, onChoose }: JobTableProps): JSX.Element {
           <th scope="col">
             <input
               type="checkbox"
-              aria-label="choose all of this page"
+              aria-label="select all of this page"
               checked={isAll}
               onChange={() => onChoose(new Set(isAll ? [] : jobs.map(({ id }) => id)))}
             />
@@ -163,7 +168,7 @@ function JobRow({ job, now, isChosen, onChoose }: JobRowProps): JSX.Element {
       <td class="choose">
         <input
           type="checkbox"
-          aria-label={`choose job ${id}`}
+          aria-label={`select job ${id}`}
           checked={isChosen}
           onChange={onChoose}
         />
@@ -191,18 +196,20 @@ function JobRow({ job, now, isChosen, onChoose }: JobRowProps): JSX.Element {
 }
 
 interface ChosenProps {
+  queue: string;
   ids: readonly string[];
   onDone(): void;
   refresh(): void;
 }
 
-function ChosenActions({ ids, onDone, refresh }: ChosenProps): JSX.Element {
+function ChosenActions({ queue, ids, onDone, refresh }: ChosenProps): JSX.Element {
   const done = (): void => {
     refresh();
     onDone();
   };
-  const shared = { isDisabled: ids.length === 0, isSmall: true, onDone: done };
-  const all = `${count(ids.length)} chosen`;
+  const needs = ["produce", queue] as const;
+  const shared = { isDisabled: ids.length === 0, isSmall: true, onDone: done, needs };
+  const all = `${count(ids.length)} selected`;
   return (
     <div class="chosen">
       <span class="muted">{all}</span>

@@ -43,18 +43,27 @@ export function Lanes({ queue, tiers }: LanesProps): JSX.Element {
     <>
       <div class="tools">
         <Search label="Search lanes" value={search} onSearch={find} />
-        <Choice label="Order" value={sort} options={SORTS} onChoose={order} />
+        <Choice label="Sort by" value={sort} options={SORTS} onChoose={order} />
         <span class="keys" aria-hidden="true">
           <i class="received" /> received <i class="owed" /> owed
         </span>
       </div>
       <Refused error={error} />
       {data?.items.length === 0 ? (
-        <Empty>{search === "" ? "No lane has jobs." : "No lane has this in its key."}</Empty>
+        <Empty title={search === "" ? "No lane has jobs" : "No lane has this in its key."}>
+          {search === "" && (
+            <p>
+              Jobs with the same <code>fairnessKey</code> share a lane, such as one for each
+              customer. Lanes take turns, so that none waits behind the flood of another.
+            </p>
+          )}
+        </Empty>
       ) : (
         <LaneTable queue={queue} lanes={data?.items} tiers={tiers} onChange={refresh} />
       )}
-      <Pager before={before} next={data?.cursor} onTurn={setBefore} />
+      {(before.length > 0 || data?.cursor !== undefined) && (
+        <Pager before={before} next={data?.cursor} onTurn={setBefore} />
+      )}
     </>
   );
 }
@@ -127,6 +136,7 @@ function WeightAction({ queue, lane, onChange }: WeightProps): JSX.Element {
       isSmall
       text={`The share of lane ${name} among the lanes of its tier.`}
       verb="Change"
+      needs={["admin", queue]}
       fields={[{ name: "weight", label: "Weight", value: String(lane.weight), kind: "number" }]}
       run={async ({ weight }) => {
         const address = at(["queues", queue, "lanes", laneAddress(lane.key)]);

@@ -1,4 +1,4 @@
-import type { Overview, QueueHistory, QueueInfo } from "@sluice/protocol";
+import type { Overview, OverviewItem, QueueHistory, QueueInfo } from "@sluice/protocol";
 import type { JSX } from "preact";
 import { at } from "../../data/api.ts";
 import { useNow } from "../../data/context.ts";
@@ -25,12 +25,12 @@ export function QueueView({ queue, tab }: { queue: string; tab: QueueTab }): JSX
       <header class="head">
         <div>
           <h1>{queue}</h1>
-          <Banner overview={overview} />
+          <Banner item={item} />
         </div>
         {data !== undefined && <QueueActions info={data} item={item} onDone={refresh} />}
       </header>
       <Refused error={error} />
-      <Figures info={data} overview={overview} />
+      <Figures info={data} item={item} />
       <Charts queue={queue} isAside={tab !== "lanes"} />
       <Tiers info={data} />
       <nav class="tabs" aria-label={`parts of ${queue}`}>
@@ -40,7 +40,7 @@ export function QueueView({ queue, tab }: { queue: string; tab: QueueTab }): JSX
             href={link("queues", queue, one)}
             aria-current={one === tab ? "page" : undefined}
           >
-            {one}
+            {one[0]!.toUpperCase() + one.slice(1)}
           </a>
         ))}
       </nav>
@@ -56,40 +56,68 @@ export function QueueView({ queue, tab }: { queue: string; tab: QueueTab }): JSX
   );
 }
 
-function Banner({ overview }: { overview: Overview | undefined }): JSX.Element {
+function Banner({ item }: { item: OverviewItem | undefined }): JSX.Element {
   const now = useNow();
-  const item = overview?.items[0];
   if (item === undefined) return <p class="standing muted">…</p>;
   return <p class={`standing ${isTrouble(item) ? "warn" : "muted"}`}>{standingText(item, now)}</p>;
 }
 
 interface FiguresProps {
   info: QueueInfo | undefined;
-  overview: Overview | undefined;
+  item: OverviewItem | undefined;
 }
 
-function Figures({ info, overview }: FiguresProps): JSX.Element {
+const figure = (value: number | undefined): string => (value === undefined ? "–" : count(value));
+
+function Figures({ info, item }: FiguresProps): JSX.Element {
   const now = useNow();
   const stats = info?.stats;
-  const item = overview?.items[0];
   const oldestAt = item?.oldestAt;
-  const figure = (value: number | undefined): string => (value === undefined ? "–" : count(value));
+  const dead = item?.deadLetters ?? 0;
   return (
-    <dl class="facts">
-      <Fact label="waiting">{figure(stats?.waiting)}</Fact>
-      <Fact label="oldest">{oldestAt === undefined ? "–" : age(now - oldestAt)}</Fact>
-      <Fact label="running">{figure(stats?.running)}</Fact>
-      <Fact label="free">{figure(stats?.freeWorkers)}</Fact>
-      <Fact label="delayed">{figure(stats?.delayed)}</Fact>
-      <Fact label="in / s">{rate(item?.inRate ?? 0)}</Fact>
-      <Fact label="out / s">{rate(item?.outRate ?? 0)}</Fact>
-      <Fact label="retried">{figure(stats?.retried)}</Fact>
-      <Fact label="failed">{figure(stats?.failed)}</Fact>
-      <Fact label="dead">{figure(stats?.dead)}</Fact>
-      <Fact label="refused">{figure(stats?.rejected)}</Fact>
-      <Fact label="lanes">{figure(stats?.lanes)}</Fact>
-      <Fact label="bytes">{stats === undefined ? "–" : bytes(stats.bytes)}</Fact>
-    </dl>
+    <>
+      <dl class="facts big">
+        <Fact label="Waiting">{figure(stats?.waiting)}</Fact>
+        <Fact label="Oldest">{oldestAt === undefined ? "–" : age(now - oldestAt)}</Fact>
+        <Fact label="Running">{figure(stats?.running)}</Fact>
+        <Fact label="In / s">{rate(item?.inRate ?? 0)}</Fact>
+        <Fact label="Out / s">{rate(item?.outRate ?? 0)}</Fact>
+        <Fact label="Failures / s" tone={(item?.failureRate ?? 0) > 0 ? "bad" : undefined}>
+          {rate(item?.failureRate ?? 0)}
+        </Fact>
+        <Fact label="Dead letters" tone={dead > 0 ? "bad" : undefined}>
+          {item?.dlq === undefined ? (
+            "–"
+          ) : (
+            <a href={link("queues", item.dlq, "jobs")}>{count(dead)}</a>
+          )}
+        </Fact>
+      </dl>
+      <Asides info={info} />
+    </>
+  );
+}
+
+function Asides({ info }: { info: QueueInfo | undefined }): JSX.Element {
+  const stats = info?.stats;
+  const facts = [
+    ["free slots", figure(stats?.freeWorkers)],
+    ["delayed", figure(stats?.delayed)],
+    ["retried", figure(stats?.retried)],
+    ["failed", figure(stats?.failed)],
+    ["dead", figure(stats?.dead)],
+    ["refused", figure(stats?.rejected)],
+    ["lanes", figure(stats?.lanes)],
+    ["payloads", stats === undefined ? "–" : bytes(stats.bytes)],
+  ] as const;
+  return (
+    <p class="asides">
+      {facts.map(([label, value]) => (
+        <span key={label}>
+          {label} <b>{value}</b>
+        </span>
+      ))}
+    </p>
   );
 }
 
@@ -114,12 +142,12 @@ function Charts({ queue, isAside }: { queue: string; isAside: boolean }): JSX.El
         times={times}
         show={age}
         series={[
-          { label: "half within", points: series?.waitP50 ?? [], tone: "two" },
-          { label: "99% within", points: series?.waitP99 ?? [], tone: "one" },
+          { label: "p50", points: series?.waitP50 ?? [], tone: "two" },
+          { label: "p99", points: series?.waitP99 ?? [], tone: "one" },
         ]}
       />
       <Chart
-        title="Waiting"
+        title="Waiting jobs"
         times={times}
         show={count}
         series={[{ label: "jobs", points: series?.waiting ?? [], tone: "one" }]}

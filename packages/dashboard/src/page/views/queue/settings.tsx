@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { at, call } from "../../data/api.ts";
 import { usePlace } from "../../data/context.ts";
 import { errorsOf, OptionFields } from "../../parts/option-fields.tsx";
+import { may } from "../../words/may.ts";
 import {
   changesOf,
   type Draft,
@@ -22,7 +23,7 @@ export function Settings({ info, onSaved }: SettingsProps): JSX.Element | null {
 }
 
 function SettingsForm({ info, onSaved }: SettingsProps & { info: QueueInfo }): JSX.Element {
-  const { say } = usePlace();
+  const { say, session } = usePlace();
   const shown = draftOf(QUEUE_OPTIONS, { ...info.config });
   // What was not touched follows the server.
   const [touched, setTouched] = useState<Draft | undefined>();
@@ -48,7 +49,7 @@ function SettingsForm({ info, onSaved }: SettingsProps & { info: QueueInfo }): J
   return (
     <form class="settings" noValidate onSubmit={save}>
       <OptionFields rows={QUEUE_OPTIONS} draft={draft} errors={errors} onChange={setTouched} />
-      <div class="save" aria-live="polite">
+      <div class="save" aria-live="polite" hidden={!may(session, "admin", info.name)}>
         <button type="submit" class="primary" disabled={touched === undefined}>
           Save settings
         </button>

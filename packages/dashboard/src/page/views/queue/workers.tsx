@@ -10,8 +10,6 @@ import { count, duration, laneText } from "../../words/format.ts";
 import { link } from "../../words/route.ts";
 import { visible } from "../../words/visible.ts";
 
-/** What a page shows; the search finds the others. */
-
 export function Workers({ queue }: { queue: string }): JSX.Element {
   const [search, setSearch] = useState("");
   const { data, error } = useLive<{ items: WorkerInfo[] }>(
@@ -31,10 +29,17 @@ export function Workers({ queue }: { queue: string }): JSX.Element {
       </div>
       <Refused error={error} />
       {found.length === 0 && data !== undefined && (
-        <Empty>No worker is connected to this queue.</Empty>
+        <Empty title={search === "" ? "No worker is connected" : "No worker has this name."}>
+          {search === "" && (
+            <>
+              <p>Jobs of this queue wait until one is. From a terminal:</p>
+              <pre class="code">sluice consume {queue}</pre>
+            </>
+          )}
+        </Empty>
       )}
       {found.slice(0, WORKERS_SHOWN).map((worker) => (
-        <Worker key={worker.name} queue={queue} worker={worker} />
+        <Worker key={worker.name} worker={worker} />
       ))}
       {found.length > WORKERS_SHOWN && (
         <p class="muted">
@@ -45,15 +50,22 @@ export function Workers({ queue }: { queue: string }): JSX.Element {
   );
 }
 
-function Worker({ queue, worker }: { queue: string; worker: WorkerInfo }): JSX.Element {
+interface WorkerProps {
+  worker: WorkerInfo;
+  /** Whether its queue is shown: the page has workers of several. */
+  hasQueue?: boolean;
+}
+
+export function Worker({ worker, hasQueue }: WorkerProps): JSX.Element {
   const [isOpen, setOpen] = useState(false);
-  const { name, free, running } = worker;
+  const { name, queue, free, running } = worker;
   return (
     <details class="worker" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>
         <b>{visible(name)}</b>
-        <span>
-          holds {count(running)}, would take {count(free)} more
+        {hasQueue === true && <span class="muted">{queue}</span>}
+        <span class="holds">
+          holds <b>{count(running)}</b>, {count(free)} free
         </span>
       </summary>
       {isOpen && <Held queue={queue} worker={name} />}
@@ -72,7 +84,7 @@ function Held({ queue, worker }: { queue: string; worker: string }): JSX.Element
   return (
     <Frame label={`jobs of ${worker}${isCut ? ", the first of them" : ""}`}>
       <table>
-        <Head columns={["Job", "Lane", "Attempt", "Lease ends in"]} />
+        <Head columns={["Job", "Lane", ">Attempt", ">Lease ends in"]} />
         <tbody>
           {data?.items.map(({ id, fairnessKey, attempt, attempts, at: until }) => (
             <tr key={id}>
@@ -80,10 +92,10 @@ function Held({ queue, worker }: { queue: string; worker: string }): JSX.Element
                 <a href={link("jobs", id)}>{id}</a>
               </th>
               <td>{laneText(fairnessKey)}</td>
-              <td>
+              <td class="number">
                 {attempt + 1} of {attempts}
               </td>
-              <td>{until === undefined ? "–" : duration(until - now)}</td>
+              <td class="number">{until === undefined ? "–" : duration(until - now)}</td>
             </tr>
           ))}
         </tbody>

@@ -1,0 +1,130 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  type FakeProwlarr,
+  fakeArr,
+  fakeJackett,
+  fakeProwlarr,
+  PROGRAM_KEY,
+} from "../testing/fake-programs.ts";
+import { sampleItems } from "../testing/indexer-server.ts";
+import { openIndexer, start } from "../testing/start.ts";
+
+const apiKey = PROGRAM_KEY;
+
+const prowlarr = (count: number): FakeProwlarr["indexers"] =>
+  Array.from({ length: count }, (_, i) => ({
+    id: i + 1,
+    name: `Tracker ${i + 1}`,
+    enable: i !== 1,
+    protocol: i === 2 ? "usenet" : "torrent",
+  }));
+
+test("all indexers of a Prowlarr are taken over, and kept in step", async (t) => {
+  const app = await start(t);
+  const fake = await fakeProwlarr(t, prowlarr(3));
+  const added = await app.call("POST /sources", { kind: "prowlarr", url: fake.url, apiKey });
+  assert.equal(added.status, 201, JSON.stringify(added.body));
+  assert.equal(added.body.added.length, 3);
+  const { indexers } = (await app.call("GET /indexers")).body;
+  const seen = indexers.map((one: Record<string, unknown>) => [one.name, one.enabled, one.kind]);
+  assert.deepEqual(seen, [
+    ["Tracker 1", true, "torznab"],
+    ["Tracker 2", false, "torznab"],
+    ["Tracker 3", true, "newznab"],
+  ]);
+  const [first] = indexers;
+  assert.equal(first.url, `${fake.url}/1/api`);
+  assert.equal((await app.call(`POST /indexers/${first.id}/test`)).body.test.ok, true);
+  // What is set here stays.
+  const windows = [{ limit: 5, per: "hour" }];
+  await app.call(`PATCH /indexers/${first.id}`, { windows, name: "Mine" });
+  fake.indexers = [...prowlarr(2), { ...prowlarr(1)[0]!, id: 9, name: "New" }];
+  const synced = (await app.call(`POST /sources/${added.body.id}/sync`)).body;
+  assert.deepEqual([synced.added.length, synced.removed.length], [1, 1]);
+  const kept = (await app.call(`GET /indexers/${first.id}`)).body;
+  assert.deepEqual([kept.name, kept.budget.windows[0].limit], ["Mine", 5]);
+  assert.doesNotMatch(JSON.stringify((await app.call("GET /sources")).body), /0123456789/);
+});
+
+test("a source that lists nothing, or refuses its key, removes nothing", async (t) => {
+  const app = await start(t);
+  const fake = await fakeProwlarr(t, prowlarr(2));
+  const { id } = (await app.call("POST /sources", { kind: "prowlarr", url: fake.url, apiKey }))
+    .body;
+  fake.indexers = [];
+  assert.notEqual((await app.call(`POST /sources/${id}/sync`)).status, 200);
+  const [source] = (await app.call("GET /sources")).body.sources;
+  assert.equal(source.indexers.length, 2);
+  assert.match(source.error, /lists no indexers any more/);
+  const wrong = { kind: "prowlarr", url: `${fake.url}/`, apiKey: "wrong" };
+  const removed = await app.call(`DELETE /sources/${id}`);
+  assert.equal(removed.status, 204, JSON.stringify(removed.body));
+  assert.equal((await app.call("GET /indexers")).body.indexers.length, 0);
+  const refused = await app.call("POST /sources", wrong);
+  assert.equal(refused.status, 409);
+  assert.match(refused.body.error.message, /refuses the key/);
+  assert.equal((await app.call("GET /sources")).body.sources.length, 0);
+});
+
+test("all indexers of a Jackett are taken over by its key alone", async (t) => {
+  const app = await start(t);
+  const fake = await fakeJackett(t, ["one", "two"]);
+  const added = await app.call("POST /sources", { kind: "jackett", url: fake.url, apiKey });
+  assert.equal(added.status, 201, JSON.stringify(added.body));
+  const { indexers } = (await app.call("GET /indexers")).body;
+  assert.deepEqual(
+    indexers.map(({ name, url }: { name: string; url: string }) => [name, url]),
+    ["one", "two"].map((id) => [
+      `Tracker ${id}`,
+      `${fake.url}/api/v2.0/indexers/${id}/results/torznab/api`,
+    ]),
+  );
+  const wrong = { kind: "jackett", url: `${fake.url}/x`, apiKey: "no" };
+  assert.notEqual((await app.call("POST /sources", wrong)).status, 201);
+  for (const bad of [{ kind: "other" }, { kind: "jackett" }, { kind: "jackett", url: "x" }]) {
+    assert.equal((await app.call("POST /sources", bad)).status, 400);
+  }
+});
+
+for (const program of ["sonarr", "radarr"]) {
+  test(`${program}: this service is registered once, and changed after that`, async (t) => {
+    const app = await start(t);
+    await app.add(await openIndexer(t), "one");
+    const fake = await fakeArr(t);
+    const body = { program, url: fake.url, apiKey, name: "Limiter" };
+    const first = await app.call("POST /register", body);
+    assert.equal(first.status, 200, JSON.stringify(first.body));
+    assert.deepEqual(
+      [first.body.registered[0].isNew, first.body.registered[0].name],
+      [true, "Limiter"],
+    );
+    const again = await app.call("POST /register", body);
+    assert.equal(again.body.registered[0].isNew, false);
+    assert.equal(fake.indexers.length, 1);
+    const [entry] = fake.indexers as [Record<string, unknown>];
+    assert.deepEqual([entry.implementation, entry.protocol], ["Torznab", "torrent"]);
+    const away = { ...body, name: "Away", self: "http://127.0.0.1:1" };
+    const refused = await app.call("POST /register", away);
+    assert.equal(refused.status, 409);
+  });
+}
+
+test("usenet indexers have an endpoint of their own, with NZB files", async (t) => {
+  const app = await start(t);
+  const server = await openIndexer(t, { dialect: "newznab" });
+  server.items = sampleItems("usenet", 1);
+  await app.add(server, "usenet", { kind: "newznab" });
+  const torrents = await app.call("GET /api?t=search&q=release");
+  assert.doesNotMatch(torrents.body, /<item>/);
+  const { body } = await app.call("GET /newznab/api?t=search&q=release");
+  assert.match(body, /<newznab:attr name="size"/);
+  assert.match(body, /type="application\/x-nzb"/);
+  assert.equal((await app.call("GET /newznab/usenet?t=caps")).status, 200);
+  const link = new URL(/<link>(.*download.*)<\/link>/.exec(body)![1]!.replaceAll("&amp;", "&"));
+  server.fault = "nzb";
+  const file = await fetch(link);
+  assert.equal(file.headers.get("content-type"), "application/x-nzb");
+  assert.match(file.headers.get("content-disposition")!, /usenet\.nzb/);
+  assert.match(await file.text(), /<nzb /);
+});

@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { PostgresServer } from "@sluice/log/testing/postgres";
+import { Logger, makeWorkerUtils } from "graphile-worker";
+import pg from "pg";
+import { PgBoss } from "pg-boss";
+import { runSluice } from "../testing/spawn-serve.ts";
+
+const HOUR_MS = 3_600_000;
+
+let server: PostgresServer;
+let pool: pg.Pool;
+before(async () => {
+  server = await PostgresServer.start();
+  pool = new pg.Pool({ connectionString: server.url });
+  pool.on("error", () => {});
+  pool.on("connect", (client) => client.on("error", () => {}));
+  const { code, err } = await runSluice(["postgres", "install", "--postgres", server.url]);
+  assert.equal(code, 0, err);
+});
+after(async () => {
+  await pool?.end();
+  await server?.stop();
+});
+
+async function outbox() {
+  const { rows } = await pool.query(
+    "SELECT queue, convert_from(payload, 'UTF8')::json AS payload, options FROM sluice.outbox ORDER BY id",
+  );
+  await pool.query("DELETE FROM sluice.outbox");
+  return rows as { queue: string; payload: unknown; options: Record<string, unknown> }[];
+}
+
+async function imported(source: string, ...words: string[]) {
+  return runSluice(["import", source, "--json", "--postgres", server.url, ...words]);
+}
+
+test("moves the jobs of pg-boss once, and leaves those that run", async () => {
+  const boss = new PgBoss({ connectionString: server.url, schedule: false, supervise: false });
+  await boss.start();
+  await boss.createQueue("mail");
+  await boss.send("mail", { to: "running" });
+  await boss.fetch("mail");
+  const later = new Date(Date.now() + HOUR_MS);
+  await boss.send("mail", { to: "now" }, { retryLimit: 4 });
+  await boss.send("mail", { to: "later" }, { startAfter: later });
+  await boss.stop({ graceful: false });
+  assert.deepEqual(JSON.parse((await imported("pg-boss")).out), { moved: 2 });
+  assert.deepEqual(JSON.parse((await imported("pg-boss")).out), { moved: 0 });
+  const [now, delayed] = await outbox();
+  assert.deepEqual(now, { queue: "mail", payload: { to: "now" }, options: { attempts: 5 } });
+  assert.deepEqual(delayed!.payload, { to: "later" });
+  assert.equal(delayed!.options.runAt, later.getTime());
+  const { rows } = await pool.query("SELECT data FROM pgboss.job WHERE name = 'mail'");
+  assert.deepEqual(rows, [{ data: { to: "running" } }]);
+});
+
+test("moves the jobs of Graphile Worker once, those of a named queue in order", async () => {
+  const utils = await makeWorkerUtils({ pgPool: pool, logger: new Logger(() => () => {}) });
+  await utils.migrate();
+  const runAt = new Date(Date.now() + HOUR_MS);
+  for (let n = 0; n < 3; n++) await utils.addJob("sync", { n }, { queueName: "acme" });
+  await utils.addJob("report", { of: "later" }, { runAt, maxAttempts: 3 });
+  await utils.release();
+  assert.deepEqual(JSON.parse((await imported("graphile")).out), { moved: 4 });
+  assert.deepEqual(JSON.parse((await imported("graphile")).out), { moved: 0 });
+  const jobs = await outbox();
+  assert.deepEqual(
+    jobs.slice(0, 3).map(({ payload, options }) => [payload, options.fairnessKey, options.ordered]),
+    [0, 1, 2].map((n) => [{ n }, "acme", true]),
+  );
+  const { queue, options } = jobs[3]!;
+  assert.deepEqual([queue, options], ["report", { attempts: 3, runAt: runAt.getTime() }]);
+});
+
+test("says what is wrong with what it was given", async () => {
+  const cases: [string[], number, RegExp][] = [
+    [["bull"], 2, /not one of pg-boss, graphile/],
+    [["pg-boss", "--schema", "a b"], 2, /--schema must be/],
+    [["pg-boss", "--schema", "elsewhere"], 1, /there is no table .*elsewhere/],
+  ];
+  for (const [[source = "", ...words], code, message] of cases) {
+    const said = await imported(source, ...words);
+    assert.equal(said.code, code, said.err);
+    assert.match(said.err, message);
+  }
+});

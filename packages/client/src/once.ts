@@ -1,0 +1,57 @@
+/**
+ * The effect of a job in a user's own transaction, once for each run of the job, however often it
+ * is delivered. A note in the same transaction says that it is done; its key is the identity of the
+ * log, the job and its generation. The order of the steps is what makes it safe:
+ *
+ *   1  the note is inserted. Another holder of the job that is at work waits here until that one
+ *      has committed or rolled back
+ *   2  the lease is extended. A holder that has lost the job stops here: the job may have ended,
+ *      and its note may be deleted already, so the note alone would not stop a late holder
+ *   3  the work is done, and commits with the note
+ *
+ * A relay deletes the note when the broker has confirmed that the run is over.
+ */
+import { type JobLife, SluiceError } from "@sluice/protocol";
+import { runnerOf, type Transaction } from "./transaction.ts";
+
+/** What is needed from the part that keeps the lease of the job. */
+export interface OnceLease {
+  readonly id: string;
+  life(): Promise<JobLife>;
+  /** Rejects when the lease is lost. */
+  prove(): Promise<void>;
+}
+
+const NOTE = `INSERT INTO sluice.once (log, job, generation) VALUES ($1, $2, $3)
+  ON CONFLICT DO NOTHING RETURNING 1 AS noted`;
+
+/** Answers what `act` answers; undefined when an earlier delivery has committed it. */
+export async function runOnce<T>(
+  lease: OnceLease,
+  tx: Transaction,
+  act: () => T | Promise<T>,
+): Promise<Awaited<T> | undefined> {
+  const run = runnerOf("once.tx", tx);
+  const { log, generation } = await lease.life();
+  if (generation === undefined) {
+    throw new SluiceError("LEASE_LOST", `job ${lease.id} has ended`, { id: lease.id });
+  }
+  const rows = await run(NOTE, [log, lease.id, generation]).catch((error) => {
+    throw toInstallError(error);
+  });
+  if (rows.length === 0) return undefined;
+  await lease.prove();
+  return await act();
+}
+
+const UNDEFINED = new Set(["42883", "3F000", "42P01"]);
+
+/** Says what to do where the tables are missing. Drizzle wraps what the database says. */
+export function toInstallError(error: unknown): unknown {
+  const { cause = error } = error as { cause?: unknown };
+  const { code = "" } = cause as { code?: string };
+  if (!UNDEFINED.has(code)) return error;
+  const missing =
+    "this database has no outbox, or one of an older release: run `sluice postgres install --postgres URL`";
+  return new SluiceError("NOT_FOUND", missing, {}, { cause: error });
+}

@@ -1,0 +1,69 @@
+/** One statement in a user's own transaction of PostgreSQL, with the drivers that people have. */
+import { invalid } from "@sluice/protocol";
+
+/** A client of `pg` within a transaction. */
+interface PgTransaction {
+  query(text: string, values: unknown[]): Promise<{ rows: unknown[] }>;
+}
+
+/** The `sql` that `postgres` passes to the function of `sql.begin`. */
+interface PostgresTransaction {
+  // biome-ignore lint/suspicious/noExplicitAny: its own type names its parameters' types.
+  unsafe(text: string, values: any[]): PromiseLike<readonly unknown[]>;
+}
+
+/** The transaction of Kysely. */
+interface KyselyTransaction {
+  executeQuery(query: object): Promise<{ rows: readonly unknown[] }>;
+}
+
+/** The transaction of Drizzle, over `pg` or `postgres`. */
+interface DrizzleTransaction {
+  execute(query: unknown): Promise<{ rows: readonly unknown[] } | readonly unknown[]>;
+}
+
+export type Transaction =
+  | PgTransaction
+  | PostgresTransaction
+  | KyselyTransaction
+  | DrizzleTransaction;
+
+export type Run = (text: string, values: unknown[]) => Promise<readonly unknown[]>;
+
+/** Runs statements with parameters `$1`, `$2` in their order; answers the rows. */
+export function runnerOf(field: string, tx: Transaction): Run {
+  if (has(tx, "executeQuery")) return (text, values) => runKysely(tx, text, values);
+  if (has(tx, "unsafe")) return async (text, values) => tx.unsafe(text, values);
+  if (has(tx, "execute")) return (text, values) => runDrizzle(tx, text, values);
+  if (has(tx, "query")) return async (text, values) => (await tx.query(text, values)).rows;
+  const wanted = "a transaction of pg, postgres, Drizzle or Kysely";
+  throw invalid(field, wanted, typeof tx);
+}
+
+function has<K extends string>(
+  tx: unknown,
+  name: K,
+): tx is Extract<Transaction, Record<K, unknown>> {
+  const isThing = (typeof tx === "object" || typeof tx === "function") && tx !== null;
+  return isThing && typeof (tx as Record<string, unknown>)[name] === "function";
+}
+
+async function runKysely(tx: KyselyTransaction, sql: string, parameters: unknown[]) {
+  const query = { kind: "RawNode", sqlFragments: [sql], parameters: [] };
+  const queryId = { queryId: crypto.randomUUID() };
+  return (await tx.executeQuery({ query, queryId, sql, parameters })).rows;
+}
+
+/** Not a literal where it is imported: bundlers for pages would look for the package. */
+const DRIZZLE: string = "drizzle-orm";
+
+async function runDrizzle(tx: DrizzleTransaction, text: string, values: unknown[]) {
+  const { sql }: typeof import("drizzle-orm") = await import(DRIZZLE);
+  // Drizzle numbers the parameters itself, in the order in which they come.
+  const parts = text.split(/\$\d+/).map((part) => sql.raw(part));
+  const chunks = parts.flatMap((part, i) =>
+    i < values.length ? [part, sql.param(values[i])] : part,
+  );
+  const answer = await tx.execute(sql.join(chunks));
+  return "rows" in answer ? answer.rows : answer;
+}

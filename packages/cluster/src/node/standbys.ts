@@ -1,0 +1,57 @@
+/**
+ * Which partitions this node is standby for. A takeover reads the whole log of a partition, two
+ * seconds for a million jobs. So a partition with many jobs has a standby: the node that would get
+ * it if its owner died reads its log along, and only has to fence the owner then.
+ *
+ * It costs the standby the memory of the jobs once more, and the time to apply their facts. A
+ * snapshot would cost the owner a write of all jobs each time, and a takeover a read of it.
+ */
+import { STANDBY_JOBS, STANDBY_LEAVE_SHARE } from "../limits.ts";
+import type { Members } from "./members.ts";
+import { Placement } from "./place.ts";
+
+export class Standbys {
+  readonly #node: string;
+  readonly #partitions: number;
+  readonly #jobs: number;
+  /** Who gets what without the node of this name. */
+  readonly #without = new Map<string, Placement>();
+  readonly #ours = new Set<number>();
+
+  constructor(node: string, partitions: number, jobs: number = STANDBY_JOBS) {
+    this.#node = node;
+    this.#partitions = partitions;
+    this.#jobs = jobs;
+  }
+
+  isOurs(partition: number): boolean {
+    return this.#ours.has(partition);
+  }
+
+  /** Decides again, by the owners of all partitions and by what these tell of them. */
+  look(members: Members, owners: readonly (string | undefined)[], now: number): void {
+    const nodes = members.placeable(now);
+    const jobs = new Map<number, number>();
+    for (const { id, lives } of members.all(now)) {
+      for (const one of lives) if (owners[one.partition] === id) jobs.set(one.partition, one.jobs);
+    }
+    for (const [partition, owner] of owners.entries()) {
+      const isOurs = this.#ours.has(partition);
+      // One that shrinks a little is not left: reading it again would cost more.
+      const least = isOurs ? this.#jobs * STANDBY_LEAVE_SHARE : this.#jobs;
+      const isLarge = (jobs.get(partition) ?? 0) >= least;
+      if (isLarge && this.#isHeir(partition, owner, nodes)) this.#ours.add(partition);
+      else this.#ours.delete(partition);
+    }
+  }
+
+  #isHeir(partition: number, owner: string | undefined, nodes: readonly string[]): boolean {
+    if (owner === undefined || owner === this.#node) return false;
+    let placement = this.#without.get(owner);
+    if (placement === undefined) {
+      placement = new Placement(this.#partitions);
+      this.#without.set(owner, placement);
+    }
+    return placement.of(nodes.filter((node) => node !== owner))[partition] === this.#node;
+  }
+}

@@ -1,0 +1,2 @@
+export { type CreatePostgresClusterOptions, createPostgresCluster } from "./create-cluster.ts";
+export { type ServePostgresNodeOptions, servePostgresNode } from "./serve-node.ts";

@@ -1,0 +1,91 @@
+/**
+ * The ended jobs of all queues that are still kept, counted together. A queue keeps its own up to
+ * its `results`; the budget is for all of them. Beyond it the oldest go first, in whichever queue
+ * they are, so what is kept does not depend on the order in which a replay meets them.
+ *
+ * The queues that keep jobs are in a heap by the place of their oldest one. An entry may be too
+ * early, when that job was taken away: then it is put right where it is met.
+ */
+import { SEQ, SIZE } from "../jobs/job-fields.ts";
+import type { JobTable } from "../jobs/job-table.ts";
+import type { Table } from "../tables/table.ts";
+import { Timers } from "../tables/timers.ts";
+import type { QueueState } from "./queue-state.ts";
+
+/** The part of the engine that this looks at. */
+interface KeptWorld {
+  readonly jobs: JobTable;
+  readonly queues: readonly (QueueState | undefined)[];
+}
+
+/** What all queues together may keep of ended jobs. */
+export interface KeptMax {
+  jobs: number;
+  /** Of results, which are in memory. */
+  resultBytes: number;
+  /** Of payloads, which are in the log at least. */
+  payloadBytes: number;
+}
+
+/** Jobs that one that ends may push out: a large result takes the place of many small ones. */
+const FORGOTTEN_PER_END = 100;
+
+export class KeptJobs {
+  readonly #max: KeptMax;
+  readonly #oldest: Timers;
+  jobs = 0;
+  resultBytes = 0;
+  payloadBytes = 0;
+
+  constructor(queueRows: Table, max: KeptMax | undefined) {
+    const none = Number.POSITIVE_INFINITY;
+    this.#max = max ?? { jobs: none, resultBytes: none, payloadBytes: none };
+    this.#oldest = new Timers(queueRows, 0);
+  }
+
+  entered(core: KeptWorld, row: number, queue: QueueState): void {
+    this.#count(core, row, 1);
+    const place = core.jobs.num(queue.keptHead, SEQ);
+    if (!this.#oldest.has(queue.index + 1)) this.#oldest.add(queue.index + 1, place, queue.serial);
+    // After a restart the record of an older job may come later.
+    else if (queue.keptHead === row) this.#oldest.move(queue.index + 1, place);
+  }
+
+  left(core: KeptWorld, row: number, queue: QueueState): void {
+    this.#count(core, row, -1);
+    if (queue.keptHead === 0) this.#oldest.remove(queue.index + 1);
+  }
+
+  #count(core: KeptWorld, row: number, by: 1 | -1): void {
+    this.jobs += by;
+    this.payloadBytes += by * core.jobs.int(row, SIZE);
+    const extra = core.jobs.extra(row);
+    if (extra?.result !== undefined) this.resultBytes += by * sizeOf(extra.result);
+  }
+
+  /** The job that is the first to go, while there are too many; 0: there are not. */
+  #excess(core: KeptWorld): number {
+    const { jobs, resultBytes, payloadBytes } = this.#max;
+    while (this.jobs > jobs || this.resultBytes > resultBytes || this.payloadBytes > payloadBytes) {
+      const queue = core.queues[this.#oldest.peek() - 1]!;
+      const place = core.jobs.num(queue.keptHead, SEQ);
+      if (place <= this.#oldest.peekTime()) return queue.keptHead;
+      this.#oldest.move(queue.index + 1, place);
+    }
+    return 0;
+  }
+
+  /** Forgets jobs that the budget has no room for, a bounded number of them. */
+  trim(core: KeptWorld, forget: (row: number) => void): void {
+    for (let i = 0; i < FORGOTTEN_PER_END; i++) {
+      const row = this.#excess(core);
+      if (row === 0) return;
+      forget(row);
+    }
+  }
+}
+
+/** A result is carried, not looked into; bytes say how many they are. */
+function sizeOf(result: unknown): number {
+  return (result as { byteLength?: number }).byteLength ?? 0;
+}

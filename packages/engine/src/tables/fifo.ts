@@ -1,0 +1,30 @@
+/** Numbers that are taken in the order in which they were put in, each in constant time. */
+export class Fifo {
+  #items: number[] = [];
+  #from = 0;
+
+  get size(): number {
+    return this.#items.length - this.#from;
+  }
+
+  push(item: number): void {
+    this.#items.push(item);
+  }
+
+  peek(): number {
+    return this.#items[this.#from]!;
+  }
+
+  shift(): number {
+    const item = this.#items[this.#from++]!;
+    // Half of it is behind: what is left moves once for each that was taken.
+    if (this.#from > 1024 && this.#from * 2 > this.#items.length) {
+      this.#items = this.#items.slice(this.#from);
+      this.#from = 0;
+    } else if (this.#from === this.#items.length) {
+      this.#items.length = 0;
+      this.#from = 0;
+    }
+    return item;
+  }
+}

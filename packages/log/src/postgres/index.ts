@@ -1,0 +1,7 @@
+export { checkDurability } from "./durability.ts";
+export { findLog } from "./entries.ts";
+export { isPassing as isPassingInPostgres, reasonOf as postgresReason } from "./errors.ts";
+export { type PostgresLogOptions, parsePostgresAddress, withoutLogin } from "./options.ts";
+export { PostgresLog } from "./postgres-log.ts";
+export { ensureLogTables } from "./schema.ts";
+export { PostgresSession } from "./session.ts";

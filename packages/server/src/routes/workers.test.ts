@@ -1,0 +1,26 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { WorkerInfo } from "@sluice/protocol";
+import { payload, start } from "../testing/start.ts";
+
+test("workers of all queues are listed and searched, busiest first", async (t) => {
+  const { broker, call } = await start(t);
+  for (const queue of ["mail", "orders", "idle"]) await broker.setQueue(queue, {});
+  await broker.add("orders", [{ payload }, { payload }]);
+  await broker.consume("mail", { worker: "sender-1", credits: 3 }, () => {});
+  await broker.lease("orders", { max: 2, worker: "packer-1" });
+  const { items, total } = (await call("GET /v1/workers")).body;
+  assert.deepEqual(
+    items.map(({ name, queue, free, running }: WorkerInfo) => [name, queue, free, running]),
+    [
+      ["packer-1", "orders", 0, 2],
+      ["sender-1", "mail", 3, 0],
+    ],
+  );
+  assert.equal(total, 2);
+  const found = (await call("GET /v1/workers?search=MAIL")).body.items;
+  assert.deepEqual(
+    found.map(({ name }: WorkerInfo) => name),
+    ["sender-1"],
+  );
+});

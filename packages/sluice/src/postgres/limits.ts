@@ -1,0 +1,23 @@
+/** Rows of one batch: a commit of the broker, and one statement here, carry all of them. */
+export const BATCH_ROWS_MAX = 1000;
+export const BATCH_BYTES_MAX = 8 * 1024 * 1024;
+
+/** Between two looks while rows came lately: a delay that people do not notice. */
+export const POLL_MS = 5;
+
+/** Without rows for so long a relay sleeps, and adds wake it. */
+export const SLEEP_AFTER_MS = 2000;
+
+/** A transaction that began while the relay was awake does not wake it: this poll finds it. */
+export const SLEEP_POLL_MS = 500;
+
+/** After a failure, and after a queue was full. */
+export const RETRY_MS = 100;
+export const RETRY_MS_MAX = 5000;
+
+/** How long it is known which job a row became. */
+export const KEPT_HOURS = 24;
+
+/** Between two looks at the notes of `job.once`, and how many are looked at. */
+export const NOTES_MS = 1000;
+export const NOTES_MAX = 1000;

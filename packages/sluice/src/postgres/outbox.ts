@@ -1,0 +1,59 @@
+/** Adds in a user's own transaction, with the drivers that people have. */
+import { type Run, runnerOf, type Transaction, toInstallError } from "@sluice/client";
+import { invalid, type JobOptions, readJob, SluiceError } from "@sluice/protocol";
+
+/** An add that becomes a job when its transaction commits. */
+export interface OutboxJob {
+  /** For `jobOf`, once a relay has moved it. */
+  readonly outboxId: string;
+}
+
+const ADD = "SELECT sluice.add_bytes($1, $2, $3::text::jsonb) AS id";
+
+/** What `sluice.in(tx)` answers. */
+export class Outbox {
+  readonly #run: Run;
+
+  constructor(tx: Transaction) {
+    this.#run = runnerOf("in.tx", tx);
+  }
+
+  /** Adds a job within the transaction: it exists if the transaction commits, and only then. */
+  async add<Payload = unknown>(
+    queue: string,
+    payload: Payload,
+    options: JobOptions = {},
+  ): Promise<OutboxJob> {
+    // Refuses what can be seen here, with the field; the function in the database does the rest.
+    readJob({}, options);
+    try {
+      const rows = await this.#run(ADD, [queue, bytesOf(payload), JSON.stringify(options)]);
+      return { outboxId: String((rows[0] as { id: unknown }).id) };
+    } catch (error) {
+      throw toOutboxError(error);
+    }
+  }
+
+  /** The job that a row of the outbox became; undefined while no relay has moved it. */
+  async jobOf(outboxId: string): Promise<string | undefined> {
+    const text = "SELECT job FROM sluice.outbox_moved WHERE id = $1";
+    const rows = await this.#run(text, [outboxId]);
+    return (rows[0] as { job: string } | undefined)?.job;
+  }
+}
+
+function bytesOf(payload: unknown): Buffer {
+  if (payload instanceof Uint8Array) return Buffer.from(payload);
+  const text = JSON.stringify(payload);
+  if (text === undefined) throw invalid("payload", "a value that JSON can say", payload);
+  return Buffer.from(text);
+}
+
+const INVALID_PARAMETER = "22023";
+/** Drizzle wraps what the database says. */
+function toOutboxError(error: unknown): unknown {
+  const { cause = error } = error as { cause?: unknown };
+  const { code = "", message = "" } = cause as { code?: string; message?: string };
+  if (code === INVALID_PARAMETER) return new SluiceError("INVALID", message, {}, { cause: error });
+  return toInstallError(error);
+}

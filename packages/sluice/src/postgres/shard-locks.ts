@@ -1,0 +1,67 @@
+/** Which shards of the outbox this relay moves: each one is moved by one relay at a time. */
+import type { Client } from "pg";
+import { SHARDS } from "./schema.ts";
+
+/** The classes of the advisory locks: of shards, and of relays that are there. */
+const SHARD_LOCKS = 7_311_073;
+const RELAY_LOCKS = 7_311_074;
+
+/**
+ * Locks belong to the connection: a relay that ends leaves none behind. Each relay holds one lock
+ * that only says that it is there, so all know how many share the shards, and one that has more
+ * than its part gives some up.
+ */
+export class ShardLocks {
+  readonly #client: Client;
+  readonly #own = new Set<number>();
+  #isThere = false;
+  #lookedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(client: Client) {
+    this.#client = client;
+  }
+
+  /** The shards of this relay, after it has looked whether its part has changed. */
+  async take(): Promise<readonly number[]> {
+    const now = performance.now();
+    if (now - this.#lookedAt >= LOOK_MS) {
+      this.#lookedAt = now;
+      await this.#share();
+    }
+    return [...this.#own];
+  }
+
+  async release(): Promise<void> {
+    await this.#client.query("SELECT pg_advisory_unlock_all()");
+    this.#own.clear();
+  }
+
+  async #share(): Promise<void> {
+    if (!this.#isThere) {
+      await this.#client.query("SELECT pg_advisory_lock_shared($1, 0)", [RELAY_LOCKS]);
+      this.#isThere = true;
+    }
+    const count = `SELECT count(*)::int AS relays FROM pg_locks
+      WHERE locktype = 'advisory' AND classid = $1 AND granted`;
+    const { relays } = (await this.#client.query(count, [RELAY_LOCKS])).rows[0];
+    const part = Math.ceil(SHARDS / Math.max(1, relays));
+    for (const shard of [...this.#own].slice(part)) await this.#giveUp(shard);
+    for (let shard = 0; shard < SHARDS && this.#own.size < part; shard++) {
+      if (!this.#own.has(shard)) await this.#try(shard);
+    }
+  }
+
+  async #try(shard: number): Promise<void> {
+    const text = "SELECT pg_try_advisory_lock($1, $2) AS locked";
+    const { rows } = await this.#client.query(text, [SHARD_LOCKS, shard]);
+    if (rows[0].locked) this.#own.add(shard);
+  }
+
+  async #giveUp(shard: number): Promise<void> {
+    this.#own.delete(shard);
+    await this.#client.query("SELECT pg_advisory_unlock($1, $2)", [SHARD_LOCKS, shard]);
+  }
+}
+
+/** How often a relay looks whether others have come or gone. */
+const LOOK_MS = 1000;
