@@ -25,7 +25,7 @@ export async function run(args: readonly string[], given: Surroundings): Promise
   }
   const entry = COMMANDS.find((known) => known.name === name);
   if (entry === undefined) {
-    const message = `there is no command "${name}"${nearest(name)}`;
+    const message = `there is no command "${name}"${nearest(name, COMMAND_NAMES)}`;
     return misuse(around, wantsJson(args), message, overview());
   }
   const command = await entry.load();
@@ -76,8 +76,17 @@ function parse(args: readonly string[], { options }: Command): Words {
       isJson: values.json === true,
     };
   } catch (error) {
-    throw new Misuse((error as Error).message);
+    throw new Misuse(
+      misread(error as NodeJS.ErrnoException, Object.keys({ ...COMMON, ...options })),
+    );
   }
+}
+
+/** Node explains how to pass a word that begins with a dash; most often a flag is misspelt. */
+function misread({ code, message }: NodeJS.ErrnoException, flags: readonly string[]): string {
+  const flag = /'--([^' ]+)/.exec(message)?.[1];
+  if (code !== "ERR_PARSE_ARGS_UNKNOWN_OPTION" || flag === undefined) return message;
+  return `there is no flag --${flag}${nearest(flag, flags, "--")}`;
 }
 
 /** `sluice help NAME`, `sluice help all` for every command, else the overview. */
@@ -110,12 +119,16 @@ function usageOf({ usage, options }: Command): string {
   return options === undefined ? usage : `${usage}\n${COMMON_USAGE}`;
 }
 
+const COMMAND_NAMES = COMMANDS.map(({ name }) => name);
+
 /** A slip of the fingers is worth a hint. */
-function nearest(name: string): string {
-  const found = COMMANDS.map((command) => command.name)
+function nearest(name: string, names: readonly string[], dashes = ""): string {
+  const found = names
     .map((known) => ({ known, distance: distanceOf(name, known) }))
     .sort((a, b) => a.distance - b.distance)[0];
-  return found !== undefined && found.distance <= 2 ? `, did you mean "${found.known}"?` : "";
+  return found !== undefined && found.distance <= 2
+    ? `, did you mean "${dashes}${found.known}"?`
+    : "";
 }
 
 /** Letters to change, add or remove: one row of the usual table at a time. */

@@ -91,7 +91,7 @@ async function makeReady(
   for (let i = start; i < end; i++) {
     try {
       const item: unknown = items[i];
-      if (!isItem(item)) throw invalid(`addBulk[${i}]`, "an object with a payload", item);
+      if (!isItem(item)) throw withoutPayload(i, item);
       const job = prepare(local, item.payload, item);
       batch.jobs.push(job instanceof Promise ? await job : job);
       batch.places.push(i);
@@ -100,6 +100,15 @@ async function makeReady(
     }
   }
   return batch;
+}
+
+/** Names the fields of the item: another queue calls its payload `data`. */
+function withoutPayload(index: number, item: unknown): SluiceError {
+  const field = `addBulk[${index}]`;
+  const wanted = "an object { payload, ...options }";
+  if (typeof item !== "object" || item === null) return invalid(field, wanted, item);
+  const got = Object.keys(item).slice(0, 5).join(", ");
+  return new SluiceError("INVALID", `${field} must be ${wanted}, got fields: ${got}`, { field });
 }
 
 function isItem(item: unknown): item is BulkItem<unknown> {

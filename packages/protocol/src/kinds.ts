@@ -4,6 +4,7 @@
  * described once: the parser, the schema and the reference page are made from the same row.
  */
 import { SluiceError } from "./errors.ts";
+import { insteadOf } from "./foreign-options.ts";
 import { KEY_BYTES_MAX } from "./limits.ts";
 import { A_NAME, fitsBytes, isName, NAME_PATTERN } from "./names.ts";
 
@@ -68,7 +69,9 @@ export function invalid(field: string, wanted: string, value: unknown): SluiceEr
 /** An unknown field is usually misspelt, and would have no effect without a word. */
 export function unknownField(field: string, known: readonly string[], value: unknown): SluiceError {
   const others = known.length === 0 ? "there are none here" : `known are ${known.join(", ")}`;
-  const message = `${field} is not a known field; ${others}`;
+  const instead = insteadOf(field);
+  const advice = instead === undefined ? "" : `: ${instead}`;
+  const message = `${field} is not a known field${advice}; ${others}`;
   return new SluiceError("INVALID", message, { field, value: plain(value) });
 }
 

@@ -69,7 +69,10 @@ test("the error says whether nothing listens or the server is not Sluice", async
   await assert.rejects(Sluice.connect(url), somebodyElse);
   other.close();
   await once(other, "close");
-  await assert.rejects(Sluice.connect(url), { code: "DISCONNECTED", message: /nothing listens/ });
+  await assert.rejects(Sluice.connect(url), {
+    code: "DISCONNECTED",
+    message: /nothing listens there; start one/,
+  });
 });
 
 test("unknown options are refused", async () => {

@@ -8,7 +8,7 @@ import {
 } from "@sluice/client";
 import { connectBroker } from "@sluice/client/remote";
 import type { ClientTls } from "@sluice/client/ws";
-import { checkOpen, type OpenOptions, SluiceError, SystemClock } from "@sluice/protocol";
+import { checkOpen, invalid, type OpenOptions, SluiceError, SystemClock } from "@sluice/protocol";
 import { Outbox } from "./postgres/outbox.ts";
 import { checkRuntime } from "./runtime.ts";
 
@@ -76,8 +76,8 @@ export class Sluice extends SluiceHandles {
 function checkUrls(urls: unknown): readonly string[] {
   const isList = Array.isArray(urls) && urls.length > 0;
   if (isList && urls.every((url) => typeof url === "string" && URL.canParse(url))) return urls;
-  const message = "connect.url must be the address of a server, or of several in a list";
-  throw new SluiceError("INVALID", message, { field: "connect.url" });
+  const wanted = 'the address of a server, such as "http://127.0.0.1:7070", or a list of them';
+  throw invalid("connect.url", wanted, urls);
 }
 
 /** The key is a secret: the refusal does not repeat it. */

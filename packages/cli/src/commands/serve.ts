@@ -93,7 +93,7 @@ function greet(
 
 The first job:
 
-${settings}  ${sluice} add mail '{"to":"a@b.c"}' --lane acme --create
+${settings}  ${sluice} add mail '{"to":"a@b.c"}' --fairness-key acme --create
   ${sluice} consume mail --count 1
   ${sluice} top${shown}`;
 }

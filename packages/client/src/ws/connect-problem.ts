@@ -8,7 +8,7 @@ const UNKNOWN_AUTHORITY: ReadonlySet<string> = new Set([
 ]);
 
 const OTHERS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: "nothing listens there",
+  ECONNREFUSED: "nothing listens there; start one with `sluice serve`, or check the address",
   CERT_HAS_EXPIRED: "the certificate of the server has expired",
   ERR_TLS_CERT_ALTNAME_INVALID: "the certificate of the server is for another host name",
 };
