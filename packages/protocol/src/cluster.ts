@@ -21,6 +21,18 @@ export interface ClusterStatus {
   readonly placements: readonly { queue: string; partitions: readonly number[] }[];
   /** The latest last, as far as this node has seen them. */
   readonly moves: readonly MoveInfo[];
+  /** Partitions that the node that answers got from other nodes since it started. */
+  readonly gained: Gained;
+}
+
+/** How often, by the way in which a partition came. */
+export interface Gained {
+  /** From a node that was gone. */
+  readonly takeovers: number;
+  /** From a node that left or shared its partitions. */
+  readonly handovers: number;
+  /** From a node whose log confirmed nothing. */
+  readonly givenUp: number;
 }
 
 export interface NatsInfo {

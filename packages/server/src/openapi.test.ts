@@ -53,6 +53,7 @@ const cluster: ClusterDoor = {
     ],
     placements: [{ queue: "wide", partitions: [0] }],
     moves: [{ partition: 0, from: "b", to: "a", epoch: 3, isHandedOver: true, at: 5 }],
+    gained: { takeovers: 1, handovers: 2, givenUp: 0 },
   }),
   onChange: () => () => {},
   drain: async () => {},

@@ -1,7 +1,7 @@
-/** The latest changes of owners, for people. */
-import { type Clock, wallTime } from "@sluice/protocol";
+/** The latest changes of owners, for people; and how many partitions this node got, and how. */
+import { type Clock, type Gained, wallTime } from "@sluice/protocol";
 import { MOVES_KEPT } from "../limits.ts";
-import type { OwnerEntry } from "./entries.ts";
+import { isSame, type NodeName, type OwnerEntry } from "./entries.ts";
 
 /** A partition has got another owner. */
 export interface Move {
@@ -17,10 +17,15 @@ export interface Move {
 
 export class MoveList {
   readonly #clock: Clock;
+  readonly #self: NodeName;
   readonly #moves: Move[] = [];
+  /** By partition: of the last change that was noted. */
+  readonly #epochs = new Map<number, number>();
+  readonly #gained = { takeovers: 0, handovers: 0, givenUp: 0 };
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, self: NodeName) {
     this.#clock = clock;
+    this.#self = self;
   }
 
   /** The latest last. */
@@ -28,11 +33,25 @@ export class MoveList {
     return this.#moves;
   }
 
-  note(partition: number, before?: OwnerEntry, after?: OwnerEntry): void {
-    if (after === undefined || after.node === "" || after.epoch === before?.epoch) return;
-    const { node: to, epoch, from = "", isHandedOver = false } = after;
+  /** Partitions that this node got from others since it started. */
+  gained(): Gained {
+    return { ...this.#gained };
+  }
+
+  /** The entry of a partition was read: it may be the one that is known. */
+  note(partition: number, entry: OwnerEntry | undefined): void {
+    if (entry === undefined || entry.node === "") return;
+    const { node: to, epoch, from = "", isHandedOver = false } = entry;
+    if (epoch === this.#epochs.get(partition)) return;
+    this.#epochs.set(partition, epoch);
     if (from === to) return;
+    if (from !== "" && isSame(entry, this.#self)) this.#gained[howOf(entry)]++;
     this.#moves.push({ partition, from, to, epoch, isHandedOver, at: wallTime(this.#clock) });
     if (this.#moves.length > MOVES_KEPT) this.#moves.shift();
   }
+}
+
+function howOf({ isHandedOver, isGivenUp }: OwnerEntry): keyof Gained {
+  if (isGivenUp === true) return "givenUp";
+  return isHandedOver === true ? "handovers" : "takeovers";
 }

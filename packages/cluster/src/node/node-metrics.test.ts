@@ -38,3 +38,25 @@ test("figures of nodes can be summed: each partition is counted by its owner", a
   const [missing] = (await read(nodes[0], "sluice_cluster_partitions_missing")).values();
   assert.equal(missing, 0);
 });
+
+test("a node counts the partitions that it got, by the way in which they came", async (t) => {
+  const cluster = new NodeCluster(t, 4);
+  const [a, b] = await cluster.start("a", "b");
+  const gained = (node: TestNode) => read(node, "sluice_partitions_gained_total");
+  const figures = (takeover: number, handover: number) =>
+    new Map([
+      [`how="takeover"`, takeover],
+      [`how="handover"`, handover],
+      [`how="given-up"`, 0],
+    ]);
+  // The first node has had them all; nothing was taken from another one.
+  assert.deepEqual(await gained(a), figures(0, 0));
+  assert.deepEqual(await gained(b), figures(0, 2));
+  await b.kill();
+  await cluster.settled([a]);
+  assert.deepEqual(await gained(a), figures(2, 0));
+  const c = await cluster.add("c");
+  await cluster.settled([a, c]);
+  assert.deepEqual(await gained(c), figures(0, 2));
+  assert.deepEqual(await gained(a), figures(2, 0));
+});

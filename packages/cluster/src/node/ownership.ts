@@ -28,7 +28,7 @@ import {
   type PartitionFigures,
 } from "./entries.ts";
 import { type Member, Members } from "./members.ts";
-import { type Move, MoveList } from "./move-list.ts";
+import { MoveList } from "./move-list.ts";
 import { type PartitionHost, PartitionLife } from "./partition-life.ts";
 import { Placement } from "./place.ts";
 import { Presence } from "./presence.ts";
@@ -106,7 +106,7 @@ export class Ownership {
     this.#name = name;
     this.#leaseMs = options.leaseMs ?? LEASE_MS;
     this.#members = new Members(name, this.#leaseMs);
-    this.#moves = new MoveList(clock);
+    this.#moves = new MoveList(clock, this.#name);
     this.#placement = new Placement(options.partitions);
     this.#standbys = new Standbys(node, options.partitions, options.standbyJobs);
     const onSuperseded = (error: SluiceError): void => {
@@ -188,9 +188,8 @@ export class Ownership {
     return this.#members.all(this.#now());
   }
 
-  /** The latest last. */
-  moves(): readonly Move[] {
-    return this.#moves.all();
+  get moves(): MoveList {
+    return this.#moves;
   }
 
   get isDraining(): boolean {
@@ -272,9 +271,8 @@ export class Ownership {
       if (value !== undefined) this.#members.hearEntry(revision, this.#now());
     } else if (key.startsWith(OWNER_PREFIX)) {
       const life = this.#lives[Number(key.slice(OWNER_PREFIX.length))];
-      const before = life?.entry;
       life?.hear(value, revision);
-      if (life !== undefined) this.#moves.note(life.partition, before, life.entry);
+      if (life !== undefined) this.#moves.note(life.partition, life.entry);
     } else return this.#options.onEntry?.(heard);
     this.#look();
   }

@@ -47,7 +47,8 @@ export function statusOf(
     })),
     partitions: infos,
     placements,
-    moves: ownership.moves(),
+    moves: ownership.moves.all(),
+    gained: ownership.moves.gained(),
   };
 }
 

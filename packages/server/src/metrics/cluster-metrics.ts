@@ -3,12 +3,13 @@
  * sum over the nodes counts each once. What a node sees of the whole cluster begins with
  * `sluice_cluster_`: the same on all nodes, so the largest is taken.
  */
-import type { ClusterStatus } from "@sluice/protocol";
+import type { ClusterStatus, Gained } from "@sluice/protocol";
 import type { Readings } from "./reading.ts";
 
 export function readCluster(status: ClusterStatus, readings: Readings): void {
   readView(status, readings);
   readPartitions(status, readings);
+  readGained(status, readings);
   const { nats } = status;
   if (nats === undefined) return;
   const up = "1 while the node is connected to a NATS server";
@@ -25,6 +26,20 @@ function readView({ nodes, partitions, storageUsed }: ClusterStatus, readings: R
   readings.gauge("sluice_cluster_nodes_alive", "Nodes that this one hears", alive);
   const used = "Part of its storage that the fullest log of this node uses, from 0 to 1";
   readings.gauge("sluice_cluster_storage_used", used, storageUsed);
+}
+
+const GAINED = {
+  takeovers: "takeover",
+  handovers: "handover",
+  givenUp: "given-up",
+} as const satisfies Record<keyof Gained, string>;
+
+function readGained({ gained }: ClusterStatus, readings: Readings): void {
+  const help = "Partitions that this node got from other nodes since it started";
+  for (const [name, how] of Object.entries(GAINED)) {
+    const count = gained[name as keyof Gained];
+    readings.counter("sluice_partitions_gained_total", help, count, { how });
+  }
 }
 
 function readPartitions({ self, partitions }: ClusterStatus, readings: Readings): void {

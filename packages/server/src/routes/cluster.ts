@@ -3,6 +3,7 @@ import {
   type ClusterStatus,
   type Duration,
   duration,
+  type Gained,
   type MoveInfo,
   type NatsInfo,
   type PartitionInfo,
@@ -89,6 +90,10 @@ const STATUS: Schema = shape<ClusterStatus>({
     shape<ClusterStatus["placements"][number]>({ queue: NAME, partitions: list(COUNT) }),
   ),
   moves: list(MOVE),
+  gained: about(
+    "Partitions that this node got from others since it started.",
+    shape<Gained>({ takeovers: COUNT, handovers: COUNT, givenUp: COUNT }),
+  ),
 });
 
 const CLUSTER_WAIT = duration(0, CLUSTER_WAIT_MS_MAX);
