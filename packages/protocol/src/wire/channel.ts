@@ -1,11 +1,11 @@
 /**
  * One end of a session, which may outlive its connection.
  *
- * Frames of one turn of the event loop gather and leave as one message. Each end counts the
- * messages of the session that it has received, and reports the count now and then. The sender
- * keeps a message until then, so that another connection can continue the session where the first
- * one broke off: both ends report their counts, and send what the other lacks, each message once
- * and in order.
+ * Frames of one turn of the event loop gather and leave together, as one message or as several
+ * that were cut. Each end counts the messages of the session that it has received, and reports the
+ * count now and then. The sender keeps a message until then, so that another connection can
+ * continue the session where the first one broke off: both ends report their counts, and send what
+ * the other lacks, each message once and in order.
  */
 
 import { MESSAGE_BYTES_AIM } from "../limits.ts";
@@ -31,6 +31,9 @@ export class Channel {
   readonly #options: ChannelOptions;
   readonly #writer = new FrameWriter();
   #socket: Socket | undefined = undefined;
+  /** Messages that were cut in this turn and have not left. */
+  #cut: Uint8Array<ArrayBuffer>[] = [];
+  #cutBytes = 0;
   #kept: Uint8Array<ArrayBuffer>[] = [];
   #keptBytes = 0;
   /** Messages of the session that were made, and those of them that the other end has told of. */
@@ -91,8 +94,8 @@ export class Channel {
   }
 
   #soon(): void {
-    if (this.#writer.isOverfull) this.#send(this.#writer.takeBefore());
-    if (this.#writer.size >= MESSAGE_BYTES_AIM) return this.flush();
+    if (this.#writer.isOverfull) this.#make(this.#writer.takeBefore());
+    if (this.#cutBytes + this.#writer.size >= MESSAGE_BYTES_AIM) return this.flush();
     if (this.#isDeferred) return;
     this.#isDeferred = true;
     this.#options.defer(this.#flushDeferred);
@@ -103,19 +106,34 @@ export class Channel {
     this.flush();
   };
 
-  flush(): void {
-    if (this.#writer.size === 0) return;
-    if (this.#received > this.#confirmed) this.#tell();
-    this.#send(this.#writer.take());
+  /**
+   * Ends the message here; it leaves with the others of this turn. Sent at once, it would go out in
+   * a write of its own, and the other end would work on it alone.
+   */
+  cut(): void {
+    if (this.#writer.size > 0) this.#make(this.#writer.take());
   }
 
-  #send(message: Uint8Array<ArrayBuffer>): void {
+  flush(): void {
+    if (this.#writer.size > 0) {
+      if (this.#received > this.#confirmed) this.#tell();
+      this.#make(this.#writer.take());
+    }
+    if (this.#cut.length === 0) return;
+    const messages = this.#cut;
+    this.#cut = [];
+    this.#cutBytes = 0;
+    for (const message of messages) this.#socket?.send(message);
+  }
+
+  #make(message: Uint8Array<ArrayBuffer>): void {
     this.#made++;
     if (this.#options.isResumable) {
       this.#kept.push(message);
       this.#keptBytes += message.length;
     }
-    this.#socket?.send(message);
+    this.#cut.push(message);
+    this.#cutBytes += message.length;
   }
 
   /** A message of the session has come. */
@@ -169,6 +187,8 @@ export class Channel {
   reset(): void {
     this.#writer.take();
     this.#socket = undefined;
+    this.#cut = [];
+    this.#cutBytes = 0;
     this.#kept = [];
     this.#keptBytes = 0;
     this.#made = 0;

@@ -16,6 +16,6 @@ export function writeDeliveries(
     while (at < jobs.length && writer.frameSize < DELIVERY_BYTES_AIM);
     writer.setPlace(place, at - from);
     channel.end();
-    if (at < jobs.length) channel.flush();
+    if (at < jobs.length) channel.cut();
   }
 }
