@@ -8,3 +8,6 @@ export const PROGRAM_ERROR_CHARS_MAX = 1000;
 
 /** How often `cluster drain` asks how far the node is. */
 export const DRAIN_LOOK_MS = 200;
+
+/** Contexts of one user: a list that a person reads. */
+export const CONTEXTS_MAX = 1000;

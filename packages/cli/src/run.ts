@@ -2,6 +2,7 @@
 import { parseArgs } from "node:util";
 import { type Call, type Command, EXIT, Misuse, type Options, type Output } from "./command.ts";
 import { COMMANDS } from "./commands/index.ts";
+import { nearest } from "./nearest.ts";
 import { errorLine, wantsJson } from "./report.ts";
 import { visible } from "./visible.ts";
 
@@ -25,7 +26,7 @@ export async function run(args: readonly string[], given: Surroundings): Promise
   }
   const entry = COMMANDS.find((known) => known.name === name);
   if (entry === undefined) {
-    const message = `there is no command "${name}"${nearest(name, COMMAND_NAMES)}`;
+    const message = `there is no command "${name}"${hint(name, COMMAND_NAMES)}`;
     return misuse(around, wantsJson(args), message, overview());
   }
   const command = await entry.load();
@@ -86,7 +87,7 @@ function parse(args: readonly string[], { options }: Command): Words {
 function misread({ code, message }: NodeJS.ErrnoException, flags: readonly string[]): string {
   const flag = /'--([^' ]+)/.exec(message)?.[1];
   if (code !== "ERR_PARSE_ARGS_UNKNOWN_OPTION" || flag === undefined) return message;
-  return `there is no flag --${flag}${nearest(flag, flags, "--")}`;
+  return `there is no flag --${flag}${hint(flag, flags, "--")}`;
 }
 
 /** `sluice help NAME`, `sluice help all` for every command, else the overview. */
@@ -122,25 +123,7 @@ function usageOf({ usage, options }: Command): string {
 const COMMAND_NAMES = COMMANDS.map(({ name }) => name);
 
 /** A slip of the fingers is worth a hint. */
-function nearest(name: string, names: readonly string[], dashes = ""): string {
-  const found = names
-    .map((known) => ({ known, distance: distanceOf(name, known) }))
-    .sort((a, b) => a.distance - b.distance)[0];
-  return found !== undefined && found.distance <= 2
-    ? `, did you mean "${dashes}${found.known}"?`
-    : "";
-}
-
-/** Letters to change, add or remove: one row of the usual table at a time. */
-function distanceOf(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const changed = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(changed, row[j]! + 1, next[j - 1]! + 1));
-    }
-    row = next;
-  }
-  return row[b.length]!;
+function hint(given: string, known: readonly string[], before = ""): string {
+  const meant = nearest(given, known);
+  return meant === undefined ? "" : `, did you mean "${before}${meant}"?`;
 }

@@ -8,11 +8,13 @@ import { connectBroker } from "@sluice/client/remote";
 import { connectProblem, dialWs } from "@sluice/client/ws";
 import { type Broker, SluiceError, SystemClock } from "@sluice/protocol";
 import { type Call, type Options, textOf } from "./command.ts";
+import { type Context, type Contexts, contextOf, readContexts } from "./contexts.ts";
 import { readPem } from "./read-pem.ts";
 
 export const DEFAULT_URL = "http://127.0.0.1:7070";
 
 export const TARGET: Options = {
+  context: { type: "string" },
   url: { type: "string" },
   key: { type: "string" },
   ca: { type: "string" },
@@ -22,7 +24,8 @@ export const TARGET: Options = {
 
 export const TARGET_USAGE = [
   `  --url URL              the server, else SLUICE_URL, else ${DEFAULT_URL}`,
-  "  --key KEY              its API key, else SLUICE_API_KEY",
+  "  --context NAME         a server of `sluice context`, else SLUICE_CONTEXT",
+  "  --key KEY              its API key, else the context's, else SLUICE_API_KEY",
   "  --ca FILE              who has signed its certificate, else SLUICE_CA",
   "  --cert, --cert-key FILE  what to show when it asks, else SLUICE_CERT, SLUICE_CERT_KEY",
 ].join("\n");
@@ -39,26 +42,55 @@ interface Tls {
   readonly key?: Buffer | undefined;
 }
 
+/**
+ * A server is chosen as a whole: the key in SLUICE_API_KEY belongs to SLUICE_URL and is not sent to
+ * a context's server, and a context's key is sent to no other server.
+ */
 function targetOf(call: Call): Target {
-  const url = textOf(call, "url") ?? call.env.SLUICE_URL ?? DEFAULT_URL;
-  return { url, apiKey: textOf(call, "key") ?? call.env.SLUICE_API_KEY, tls: tlsOf(call) };
+  const context = contextFor(call);
+  const url = context?.url ?? textOf(call, "url") ?? (call.env.SLUICE_URL || DEFAULT_URL);
+  const otherKey = context === undefined ? call.env.SLUICE_API_KEY : context.key;
+  return { url, apiKey: textOf(call, "key") ?? otherKey, tls: tlsOf(call, context) };
 }
 
-function tlsOf(call: Call): Tls {
+/** The context whose server the call is for; undefined if an address names the server. */
+function contextFor(call: Call): Context | undefined {
+  if (textOf(call, "url") === undefined) {
+    const contexts = readContexts(call.env);
+    const name = textOf(call, "context") ?? selectedContext(call.env, contexts);
+    return name === undefined ? undefined : contextOf(contexts, name);
+  }
+  if (textOf(call, "context") === undefined) return undefined;
+  throw invalid("context", "--url and --context both name a server: give one of them");
+}
+
+/** The name of the context that is used when a command names no server. */
+export function selectedContext(env: Call["env"], { current }: Contexts): string | undefined {
+  const { SLUICE_URL: url, SLUICE_CONTEXT: name } = env;
+  if (url && name) {
+    throw invalid("context", "SLUICE_URL and SLUICE_CONTEXT both name a server: unset one");
+  }
+  return url ? undefined : name || current;
+}
+
+function tlsOf(call: Call, context: Context | undefined): Tls {
+  const pem = (name: string, variable: string, own: string | undefined): Buffer | undefined => {
+    const other = context === undefined ? call.env[variable] || undefined : own;
+    const path = textOf(call, name) ?? other;
+    return path === undefined ? undefined : readPem(name, path);
+  };
   const tls = {
-    ca: pemOf(call, "ca", "SLUICE_CA"),
-    cert: pemOf(call, "cert", "SLUICE_CERT"),
-    key: pemOf(call, "cert-key", "SLUICE_CERT_KEY"),
+    ca: pem("ca", "SLUICE_CA", context?.ca),
+    cert: pem("cert", "SLUICE_CERT", context?.cert),
+    key: pem("cert-key", "SLUICE_CERT_KEY", context?.certKey),
   };
   if ((tls.cert === undefined) === (tls.key === undefined)) return tls;
   const [given, missing] = tls.cert === undefined ? ["cert-key", "cert"] : ["cert", "cert-key"];
-  const message = `--${given} needs --${missing}: give both files, or neither`;
-  throw new SluiceError("INVALID", message, { field: missing });
+  throw invalid(missing, `--${given} needs --${missing}: give both files, or neither`);
 }
 
-function pemOf(call: Call, name: string, variable: string): Buffer | undefined {
-  const path = textOf(call, name) ?? (call.env[variable] || undefined);
-  return path === undefined ? undefined : readPem(name, path);
+function invalid(field: string, message: string): SluiceError {
+  return new SluiceError("INVALID", message, { field });
 }
 
 export interface Connected {

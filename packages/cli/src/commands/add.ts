@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import type { BulkItem, JobOptions, Queue, SluiceHandles } from "@sluice/client";
 import { SluiceError } from "@sluice/protocol";
 import { type Call, type Command, EXIT, Misuse } from "../command.ts";
@@ -11,6 +12,7 @@ const BATCH = 1000;
 export const addCommand: Command = {
   name: "add",
   usage: `sluice add QUEUE PAYLOAD     a payload is JSON; prints the job's id when it is durable
+sluice add QUEUE @FILE       the payload is what the file holds
 sluice add QUEUE -           a job for each line of standard input
 
   --create               make the queue if it does not exist
@@ -30,7 +32,7 @@ ${TARGET_USAGE}`,
     }
     const options = jobOptionsOf(call);
     const read = (text: string): unknown => payloadOf(call, text);
-    const one = payload === "-" ? undefined : { payload: read(payload) };
+    const one = payload === "-" ? undefined : { payload: read(fromFile(payload)) };
     return connected(call, async ({ sluice }) => {
       const queue = await openQueue(sluice, name, call.values.create === true);
       if (one !== undefined) return addOne(call, queue, one.payload, options);
@@ -103,6 +105,17 @@ function tell({ isJson }: Call, job: { id: string } | SluiceError): string {
     return isJson ? JSON.stringify({ error: job.toJSON() }) : `${job.code}: ${job.message}`;
   }
   return isJson ? JSON.stringify({ id: job.id }) : job.id;
+}
+
+/** `@FILE` is what the file holds; JSON never begins so. */
+function fromFile(text: string): string {
+  if (!text.startsWith("@")) return text;
+  try {
+    return readFileSync(text.slice(1), "utf8");
+  } catch (error) {
+    const message = `cannot read the payload: ${(error as Error).message}`;
+    throw new Misuse(`${message}. Give a text that begins with @ on standard input`);
+  }
 }
 
 function payloadOf(call: Call, text: string): unknown {

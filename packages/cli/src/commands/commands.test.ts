@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { command, place } from "../testing/sluice.ts";
 
@@ -58,6 +61,19 @@ test("each line of standard input is a job, and invalid lines are reported", asy
   const full = await feed("1\n2", "add", "numbers", "-");
   assert.equal(full.code, 1);
   assert.match(full.text, /QUEUE_FULL/);
+});
+
+test("a payload is read from a file", async (t) => {
+  const { sluice } = await place(t);
+  const dir = mkdtempSync(join(tmpdir(), "sluice-payload-"));
+  t.after(() => rmSync(dir, { recursive: true }));
+  const path = join(dir, "payload.json");
+  writeFileSync(path, '{ "n": 1 }\n');
+  await sluice(`add files @${path} --create`);
+  assert.equal((await sluice("consume files --drain")).text, '{"n":1}');
+  const missing = await sluice(`add files @${path}.none`);
+  assert.equal(missing.code, 2);
+  assert.match(missing.remarks, /cannot read the payload: ENOENT/);
 });
 
 test("a program is run for each job: its exit code decides", async (t) => {

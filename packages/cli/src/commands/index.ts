@@ -79,6 +79,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./events.ts")).eventsCommand,
   },
   {
+    name: "context",
+    summary: "several servers by name: list, add, use, remove",
+    load: async () => (await import("./context.ts")).contextCommand,
+  },
+  {
     name: "cluster",
     summary: "nodes, partitions and their owners; drain a node",
     load: async () => (await import("./cluster.ts")).clusterCommand,
