@@ -7,6 +7,7 @@ import { jobsBench } from "./jobs/bench.ts";
 import { jobserverBench } from "./jobserver/bench.ts";
 import { natsBench } from "./nats/bench.ts";
 import { peersBench } from "./peers/bench.ts";
+import { postgresBench } from "./postgres/bench.ts";
 import { profileBench } from "./profile/bench.ts";
 import { recoveryBench } from "./recovery/bench.ts";
 import { scaleBench } from "./scale/bench.ts";
@@ -19,6 +20,7 @@ export const BENCHES: readonly Bench[] = [
   embeddedBench,
   recoveryBench,
   natsBench,
+  postgresBench,
   clusterBench,
   flowsBench,
   jobsBench,

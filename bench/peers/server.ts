@@ -62,6 +62,10 @@ export class PeerServer implements AsyncDisposable {
     return server;
   }
 
+  get pid(): number {
+    return this.#child.pid!;
+  }
+
   get output(): string {
     return this.#output;
   }

@@ -99,7 +99,6 @@ export default defineConfig({
           page("BullMQ", "/coming-from/bullmq"),
           page("pg-boss", "/coming-from/pg-boss"),
           page("Graphile Worker", "/coming-from/graphile-worker"),
-          page("Moving from PostgreSQL queues", "/coming-from-pg"),
           page("SQS", "/coming-from/sqs"),
           page("Celery", "/coming-from/celery"),
           page("Temporal", "/coming-from/temporal"),

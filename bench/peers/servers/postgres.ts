@@ -18,6 +18,8 @@ export async function startPostgres(dir: string, mode: Mode): Promise<Running> {
     listen_addresses: "127.0.0.1",
     port,
     unix_socket_directories: dir,
+    // Several processes of one peer have a pool each.
+    max_connections: 300,
     fsync: "on",
     synchronous_commit: SYNCHRONOUS[mode],
     shared_buffers: "512MB",

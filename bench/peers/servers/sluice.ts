@@ -9,7 +9,12 @@ import type { Mode, Running } from "../system.ts";
 const CLI = join(import.meta.dirname, "../../../packages/cli");
 const DURABILITY: Readonly<Record<Mode, string>> = { sync: "fsync", relaxed: "os" };
 
-export async function startSluice(dir: string, mode: Mode): Promise<Running> {
+// `more`: further options of the command.
+export async function startSluice(
+  dir: string,
+  mode: Mode,
+  more: readonly string[] = [],
+): Promise<Running> {
   const port = await freePort();
   const profiles = process.env.SLUICE_BENCH_PROFILE;
   const profiling =
@@ -19,7 +24,9 @@ export async function startSluice(dir: string, mode: Mode): Promise<Running> {
     args: [
       ...profiling,
       ...[join(CLI, "src/main.ts"), "serve", "--json", "--log-level", "error"],
-      ...["--port", String(port), "--dir", ownDir(dir), "--durability", DURABILITY[mode]],
+      ...["--port", String(port), "--durability", DURABILITY[mode]],
+      ...(more.includes("--log") ? [] : ["--dir", ownDir(dir)]),
+      ...more,
     ],
     dir,
     ready: /"address"/,
