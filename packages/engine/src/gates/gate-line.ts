@@ -25,6 +25,8 @@ export interface Claim {
   missed: number;
   /** It lacks a place, or a permit that is borrowed. */
   isLacking: boolean;
+  /** Bit i: the untimed parts of its i-th gate are shut, as of the last look. */
+  noRoom: number;
   /**
    * It lacks a permit that is borrowed: until then its timed permits are kept. Infinity: it lacks
    * none.

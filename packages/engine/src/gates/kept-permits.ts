@@ -50,7 +50,8 @@ const TIMED = 2;
  *
  * A claim that lacks a borrowed permit keeps its timed permits for a second at most, and again when
  * it has borrowed one. Otherwise the claims of two partitions, each the home of a gate that the
- * other one borrows, would wait for each other without end.
+ * other one borrows, would wait for each other without end. For the same reason a claim asks for
+ * borrowed permits one after another, in an order that is the same in all partitions (`first`).
  *
  * None of this is a fact. After a restart the strands take their turns again with a full budget.
  */
@@ -80,6 +81,7 @@ export class KeptPermits {
       heldFrom: 0,
       missed: 0,
       isLacking: false,
+      noRoom: 0,
       keptUntil: Number.POSITIVE_INFINITY,
       isGone: false,
     };
@@ -103,9 +105,17 @@ export class KeptPermits {
     this.#w.lanes.set(claim.strand, TURNS, 0);
   }
 
-  /** The claim for which a borrowed gate asks its home. */
+  /**
+   * The claim for which a borrowed gate asks its home, if it has room at all gates before this one.
+   * Two claims that each borrowed what the other one lacks would borrow the same again whenever
+   * their lots expire.
+   */
   first(gate: GateLine): Claim | undefined {
-    return gate.keeper?.isNear ? gate.keeper : undefined;
+    const claim = gate.keeper;
+    if (!claim?.isNear) return undefined;
+    const isEarlier = (other: GateLine, i: number): boolean =>
+      ((claim.noRoom >>> i) & 1) === 1 && isAskedBefore(other, gate);
+    return claim.gates.some(isEarlier) ? undefined : claim;
   }
 
   /** Brings the claims of a gate up to date; answers when they must be looked at again. */
@@ -164,16 +174,29 @@ export class KeptPermits {
 
   /** A second for the borrowed permits that it lacks; answers when that is over. */
   #limitKeeping(claim: Claim, now: number): number {
-    const cost = this.#lines.costOf(claim.strand);
-    const isLacking = claim.gates.some(
-      (gate) => gate.stock !== undefined && !gate.hasRoom(cost, claim.tier, now),
-    );
+    const isLacking = this.#noteRoom(claim, now);
     const isKnown = isLacking === (claim.keptUntil !== Number.POSITIVE_INFINITY);
     if (!isKnown) {
       claim.keptUntil = isLacking ? claim.at + IDLE_MS : Number.POSITIVE_INFINITY;
       this.#lookAtLines(claim);
     }
     return claim.keptUntil > now ? claim.keptUntil : Number.POSITIVE_INFINITY;
+  }
+
+  /** Notes which gates have no room for a claim; answers whether it lacks a borrowed permit. */
+  #noteRoom(claim: Claim, now: number): boolean {
+    const cost = this.#lines.costOf(claim.strand);
+    let noRoom = 0;
+    let isLacking = false;
+    claim.gates.forEach((gate, i) => {
+      if (gate.hasRoom(cost, claim.tier, now)) return;
+      noRoom |= 1 << i;
+      isLacking ||= gate.stock !== undefined;
+    });
+    if (claim.noRoom === noRoom) return isLacking;
+    claim.noRoom = noRoom;
+    for (const gate of claim.gates) if (gate.stock !== undefined) this.#lines.look(gate);
+    return isLacking;
   }
 
   /** When the timed parts of all gates of a claim are open; undefined: not before long. */
@@ -383,9 +406,12 @@ export class KeptPermits {
     const claim = gate.keeper;
     if (claim === undefined || tier < claim.tier) return true;
     const isOffered = this.#isOffered(claim);
-    const keepsPlace = isOffered || holds(claim, gate) || (claim.isNear && !hasPlaces(gate));
+    const isKeepingOver = claim.keptUntil <= now;
+    // An interval from the end has one place, which is kept and given up with its timed permit.
+    const keepsTurn = claim.isNear && !hasPlaces(gate) && !isKeepingOver;
+    const keepsPlace = isOffered || holds(claim, gate) || keepsTurn;
     const claimCost = this.#lines.costOf(claim.strand);
-    const isUnknown = claim.keptUntil <= now || (gate.stock !== undefined && claim.isLacking);
+    const isUnknown = isKeepingOver || (gate.stock !== undefined && claim.isLacking);
     const spareAt = now + (isOffered ? 0 : claim.spareMs);
     const at = isUnknown ? Number.POSITIVE_INFINITY : Math.max(claim.at, spareAt);
     return gate.passesBeside(cost, claimCost, claim.tier, at, now, keepsPlace);
@@ -421,6 +447,12 @@ function kindOf(gate: GateLine): number {
   if (config === undefined) return OPEN;
   const isTimed = gate.spacings ?? config.rate ?? gate.windows;
   return isTimed === undefined && hasPlaces(gate) ? PLACE : TIMED;
+}
+
+/** Timed permits are asked for first: a place must not idle while they are on their way. */
+function isAskedBefore(a: GateLine, b: GateLine): boolean {
+  const [first, second] = [kindOf(a), kindOf(b)];
+  return first !== second ? first > second : a.key < b.key;
 }
 
 /** Each of these gates had a release within the last second: the next one is likely soon. */

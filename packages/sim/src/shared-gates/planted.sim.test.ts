@@ -21,7 +21,7 @@ const PLANTED: Readonly<Record<string, PlantedBug>> = {
     put: "until: clock.now() + forMs",
   },
   "what a lost call said is not said again": {
-    seed: 79,
+    seed: 165,
     file: "lending/home-link.ts",
     find: "for (const gate of call.gates) this.#entryOf(gate).isDue = true;",
     put: "for (const gate of call.gates) this.#entries.delete(gate);",
@@ -41,7 +41,7 @@ const PLANTED: Readonly<Record<string, PlantedBug>> = {
     put: "this.windows.lent += 0;",
   },
   "what is not durable is told": {
-    seed: 384,
+    seed: 885,
     file: "lending/home-link.ts",
     find: "if (this.#isMaking) await journal.durable();",
     put: "",
@@ -64,6 +64,20 @@ const PLANTED: Readonly<Record<string, PlantedBug>> = {
     file: "consumers.ts",
     find: "if (held.expiresAt <= now) {",
     put: "if (held.expiresAt < 0) {",
+  },
+  "the place of an interval is kept without end for a job that lacks a borrowed permit": {
+    in: "@sluice/engine",
+    seed: 912,
+    file: "gates/kept-permits.ts",
+    find: "!hasPlaces(gate) && !isKeepingOver",
+    put: "!hasPlaces(gate)",
+  },
+  "partitions borrow the permits of a job in any order": {
+    in: "@sluice/engine",
+    seed: 398,
+    file: "gates/kept-permits.ts",
+    find: "claim.gates.some(isEarlier) ? undefined : claim",
+    put: "isEarlier === undefined ? undefined : claim",
   },
   "a lot is told of before it is durable": {
     seed: 250,

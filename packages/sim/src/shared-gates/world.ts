@@ -19,6 +19,12 @@ const COOLDOWN_HEARD_MS = 1250;
 const STALLS = 2 ** 32;
 // One world of so many has logs that stand still.
 const STALL_EVERY = 7;
+// How often jobs name which gates, by seed: claims of different partitions meet where most jobs
+// need both gates.
+const FEW = { g: 6, h: 2, "g,h": 1 };
+const MOST = { g: 1, h: 1, "g,h": 4 };
+const ALL = { "g,h": 1 };
+const MIXES: readonly Readonly<Record<string, number>>[] = [FEW, FEW, FEW, FEW, MOST, FEW, ALL];
 
 export function runSharedGates(
   seed: number,
@@ -38,12 +44,14 @@ class SharedGatesWorld extends FaultWorld {
   // A source of its own: worlds without stalls are what their seeds were before there were any.
   readonly #stalls: Random;
   readonly #hasStalls: boolean;
+  readonly #mix: Readonly<Record<string, number>>;
   #hasFaults = false;
 
   constructor(seed: number, module: BrokerModule) {
     super(seed, PACE);
     this.#stalls = new Random(seed + STALLS);
     this.#hasStalls = seed % STALL_EVERY === 1;
+    this.#mix = MIXES[seed % MIXES.length]!;
     const { random } = this;
     const loss = random.pick([0, 0, 0.05, 0.15]);
     this.#net = new Net(this.clock, random, { delayMs: [0, random.pick([2, 10, 60])], loss });
@@ -90,7 +98,7 @@ class SharedGatesWorld extends FaultWorld {
   #add(partition: Partition): void {
     if (!partition.isUp || partition.clock.isFrozen) return;
     const kinds = Array.from({ length: this.random.between(0, 4) }, (): JobKind => {
-      const gates = this.random.weighted({ g: 6, h: 2, "g,h": 1 }).split(",");
+      const gates = this.random.weighted(this.#mix).split(",");
       return { gates, cost: this.random.pick([1, 1, 1, 2, 3]), tier: this.random.below(3) };
     });
     // What is lost with the process is not known to be there.
