@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openEngine, type QueueChange, TestEngine } from "../testing/test-engine.ts";
+import {
+  openEngine,
+  openTelling,
+  type QueueChange,
+  rebuilt,
+  TestEngine,
+} from "../testing/test-engine.ts";
 import type { DedupeMode } from "../types.ts";
 import type { Fact } from "./facts.ts";
 
@@ -315,4 +321,25 @@ test("a member whose queue is being deleted has ended for its group after a rest
   const fact = [...engine.snapshot()].find((one) => one.fact === "group");
   assert.ok(fact?.fact === "group" && fact.members.length === 3000);
   assert.ok(fact.members.every(([, ending]) => ending === "cancelled"));
+});
+
+test("a group goes on after a restart with jobs added since its queue was deleted", () => {
+  const { engine, facts } = openTelling();
+  engine.addAll("q", [{ group: "g" }, { group: "g" }], 0, { holdGroups: true });
+  engine.deleteQueue("q", 0);
+  engine.takeAll();
+  engine.setQueue("q", {}, 0);
+  const [first, second] = [1, 2].map(() => engine.add("q", { group: "g" }, 0).id);
+  facts.push(...[...engine.checkpoint()].flat());
+  const copy = rebuilt(facts);
+  for (const each of [engine, copy]) {
+    each.takeAll();
+    each.releaseGroup("g", 0);
+    each.cancel(first!, 0);
+    assert.equal(each.queries.job(second!)?.group, "g");
+    assert.equal(each.queries.group("g")?.ended, false);
+    each.cancel(second!, 0);
+    assert.equal(each.queries.group("g")?.ended, true);
+  }
+  assert.deepEqual(copy.queries.group("g"), engine.queries.group("g"));
 });

@@ -119,18 +119,25 @@ export class Groups {
   ): void {
     const had = this.#keys.find(0, name);
     const known = had === 0 ? undefined : this.#groups.get(had);
-    const open = members.filter(([, ending]) => ending === undefined).length;
-    const group = { name, open, isClosed: true, isHeld, members: new Map(members.map(pair)) };
+    const group = { name, open: 0, isClosed: true, isHeld, members: new Map(members.map(pair)) };
     if (ended) return this.#restoreEnded(group);
     const entry = this.#keys.intern(0, name);
     for (const [id, ending] of members) {
-      const isThere = known?.members.has(id) === true && !this.#awaited.has(id);
+      const isThere = known !== undefined && this.#isThere(known, id);
+      // The replay still has to drop a job of a deleted queue, and ends it here when it does.
+      if (isThere) group.members.set(id, undefined);
       if (ending === undefined && !isThere) this.#awaited.set(id, entry);
       else this.#awaited.delete(id);
+      if (ending === undefined || isThere) group.open++;
     }
     if (known !== undefined) this.#open.delete(known);
     this.#groups.set(entry, group);
     this.#open.add(group);
+  }
+
+  /** Whether the job of an open member is in the table, and names the group. */
+  #isThere({ members }: Group, id: number): boolean {
+    return members.has(id) && members.get(id) === undefined && !this.#awaited.has(id);
   }
 
   /** A name may be used again after its group has ended: the group of later jobs comes later. */
