@@ -43,6 +43,10 @@ test("jobs of all queues are found by state, lane, error and text, by address", 
     await page.waitForFunction(() => document.querySelectorAll("tbody tr").length === 10);
     assert.match(page.url(), /state=dead.*lane=odd.*error=TIMEOUT/);
     await page.getByRole("link", { name: "Clear" }).click();
+    // Another address is another form: what is typed before it is there is typed into the old one.
+    await page.waitForFunction(
+      () => !document.querySelector<HTMLInputElement>("[name=lane]")?.value,
+    );
     await page.getByLabel("Payload").fill("needle");
     await page.getByRole("button", { name: "Find", exact: true }).click();
     await page.getByText(/jobs scanned; that is all/).waitFor();

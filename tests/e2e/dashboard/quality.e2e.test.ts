@@ -113,16 +113,21 @@ for (const [path, ready] of LIVE) {
     stage.look(path, (page) => holdsStill(page, ready)));
 }
 
-// A queue that appears, or begins to need attention, may move the others: then it is looked again.
+// A queue or gate that appears, and a queue that begins to need attention, may move the others:
+// then it is looked again.
 async function holdsStill(page: Page, ready: string): Promise<void> {
   const LOOKS_MAX = 5;
   await page.getByText(ready).first().waitFor();
   if (ready === "noisy") await page.locator(".plot canvas").first().waitFor();
   const states = (): Promise<string[]> =>
     page
-      .locator(".named .dot")
-      .evaluateAll((dots) =>
-        dots.map((dot) => `${dot.nextElementSibling?.textContent} ${dot.className}`).sort(),
+      .locator(".named .dot, .gate h2")
+      .evaluateAll((all) =>
+        all
+          .map(
+            (one) => `${one.textContent} ${one.nextElementSibling?.textContent} ${one.className}`,
+          )
+          .sort(),
       );
   for (let look = 1; ; look++) {
     const before = await states();

@@ -1,6 +1,6 @@
 import type { GateInfo, GatesPage } from "@sluice/protocol";
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { at, call } from "../data/api.ts";
 import { useNow, usePlace } from "../data/context.ts";
 import { useLive } from "../data/live.ts";
@@ -11,6 +11,7 @@ import { count, countdown, duration, timeOfDay } from "../words/format.ts";
 import { gateLimits } from "../words/gate-limits.ts";
 import { mayCool } from "../words/may.ts";
 import { link } from "../words/route.ts";
+import { type Steady, steadyOrder } from "../words/steady-order.ts";
 import { visible } from "../words/visible.ts";
 import { LimitAction } from "./gate-limits-form.tsx";
 
@@ -19,6 +20,8 @@ export function GatesView({ gate }: { gate?: string | undefined }): JSX.Element 
   const [before, setBefore] = useState<readonly string[]>([]);
   const query = { search, sort: "waiting", limit: GATES_PER_PAGE, cursor: before.at(-1) };
   const { data, error, refresh } = useLive<GatesPage>(at(["gates"], query));
+  const shown = useRef<Steady<GateInfo>>(undefined);
+  shown.current = data && steadyOrder(shown.current, data.items, ({ key }) => key);
   const find = (text: string): void => {
     setSearch(text);
     setBefore([]);
@@ -37,7 +40,7 @@ export function GatesView({ gate }: { gate?: string | undefined }): JSX.Element 
       <Refused error={error} />
       {data?.items.length === 0 && <NoGate isSearch={search !== ""} />}
       <div class="gates">
-        {data?.items.map((one) => (
+        {shown.current?.rows.map((one) => (
           <Gate key={one.key} gate={one} onChange={refresh} />
         ))}
       </div>

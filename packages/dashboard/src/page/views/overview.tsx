@@ -80,7 +80,10 @@ function useSteady(
 ): readonly OverviewItem[] | undefined {
   const last = useRef<Steady<OverviewItem>>(undefined);
   if (items === undefined) return undefined;
-  last.current = sort === "attention" ? steadyOrder(last.current, items, isTrouble) : undefined;
+  const isSteady = sort === "attention";
+  last.current = isSteady
+    ? steadyOrder(last.current, items, ({ name }) => name, isTrouble)
+    : undefined;
   return last.current?.rows ?? items;
 }
 

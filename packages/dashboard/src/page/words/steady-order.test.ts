@@ -10,7 +10,12 @@ interface Row {
 
 const row = (name: string, waiting = 0, isBad = false): Row => ({ name, waiting, isBad });
 const next = (last: Steady<Row> | undefined, ...rows: Row[]): Steady<Row> =>
-  steadyOrder(last, rows, ({ isBad }) => isBad);
+  steadyOrder(
+    last,
+    rows,
+    ({ name }) => name,
+    ({ isBad }) => isBad,
+  );
 const shown = ({ rows }: Steady<Row>): string => rows.map(({ name }) => name).join("");
 
 test("rows keep their places while their figures change", () => {

@@ -9,15 +9,16 @@ export interface Steady<T> {
   readonly rows: readonly T[];
 }
 
-export function steadyOrder<T extends { name: string }>(
+export function steadyOrder<T>(
   last: Steady<T> | undefined,
   rows: readonly T[],
-  isMarked: (row: T) => boolean,
+  nameOf: (row: T) => string,
+  isMarked: (row: T) => boolean = () => false,
 ): Steady<T> {
-  const names = rows.map(({ name }) => name);
-  const marked = rows.filter(isMarked).map(({ name }) => name);
+  const names = rows.map(nameOf);
+  const marked = rows.filter(isMarked).map(nameOf);
   const reason = JSON.stringify([[...names].sort(), marked.sort()]);
   if (last?.reason !== reason) return { reason, names, rows };
-  const byName = new Map(rows.map((row) => [row.name, row]));
+  const byName = new Map(rows.map((row) => [nameOf(row), row]));
   return { reason, names: last.names, rows: last.names.map((name) => byName.get(name)!) };
 }
