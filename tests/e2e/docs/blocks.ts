@@ -2,7 +2,8 @@
 //   ```ts first.ts    a file to write (any language, when a name follows it)
 //   ```sh             commands to type
 //   ```text           what the last command prints; a line `...` is any number of lines
-// Blocks in other languages, and `ts` without a name, only show something.
+// Blocks in other languages, and `ts` without a name, only show something: commands for a server of
+// yours are `bash`.
 
 /** A comment `# exits with 1` behind a command says that it fails. */
 export interface Command {

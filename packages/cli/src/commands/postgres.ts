@@ -1,5 +1,5 @@
 /** The outbox in a PostgreSQL database: jobs that are added in the transactions of its users. */
-import { postgresReason } from "@sluice/log/postgres";
+import { isPassingInPostgres, postgresReason } from "@sluice/log/postgres";
 import { needs, SERVER_OPTIONS, SluiceError, variableOf } from "@sluice/protocol";
 import type { Client } from "pg";
 import { type Call, type Command, EXIT, Misuse, tell, textOf, wordsOf } from "../command.ts";
@@ -122,10 +122,13 @@ const MISSING = new Set(["42P01", "3F000"]);
 
 function explained(error: unknown): unknown {
   const { code } = error as { code?: string };
-  if (error instanceof SluiceError || error instanceof Misuse || code === undefined) return error;
-  if (MISSING.has(code)) {
+  if (error instanceof SluiceError || error instanceof Misuse) return error;
+  // A connection that ends has no code.
+  if (code === undefined && !isPassingInPostgres(error)) return error;
+  if (code !== undefined && MISSING.has(code)) {
     const missing = "this database has no outbox: run `sluice postgres install`";
     return new SluiceError("NOT_FOUND", missing, {}, { cause: error });
   }
-  return new SluiceError("UNAVAILABLE", postgresReason(error), {}, { cause: error });
+  const message = `PostgreSQL does not answer: ${postgresReason(error)}`;
+  return new SluiceError("UNAVAILABLE", message, {}, { cause: error });
 }
