@@ -25,6 +25,13 @@ test("with --json an error is one line of JSON", () => {
   assert.equal(JSON.parse(wordsOfError(new TypeError("x"), true) ?? "").error.code, "INTERNAL");
 });
 
+test("an error whose library has emptied its stack is still named", () => {
+  const error = new Error("connection disconnected");
+  error.stack = "";
+  const said = JSON.parse(wordsOfError(error, true) ?? "").error;
+  assert.equal(said.message, "Error: connection disconnected");
+});
+
 test("--json of a program that is run for each job is the program's own", () => {
   assert.equal(wantsJson(["consume", "q", "--json"]), true);
   assert.equal(wantsJson(["consume", "q", "--", "jq", "--json"]), false);

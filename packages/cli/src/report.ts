@@ -25,8 +25,12 @@ export function errorLine(error: ErrorJson): string {
 export function wordsOfError(error: unknown, isJson: boolean): string | undefined {
   if (!(error instanceof SluiceError)) {
     if (!isJson) return undefined;
-    const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    return errorLine({ code: "INTERNAL", message });
+    return errorLine({ code: "INTERNAL", message: stackOf(error) });
   }
   return isJson ? errorLine(error.toJSON()) : error.message;
+}
+
+/** Some libraries empty the stack of their errors. */
+function stackOf(error: unknown): string {
+  return error instanceof Error ? error.stack || String(error) : String(error);
 }

@@ -1,7 +1,6 @@
 /** What all handles of one Sluice share: the port, the clock, and who is to be closed with it. */
 import {
   type Broker,
-  type CallOptions,
   type CancelOptions,
   type Clock,
   type CloseOptions,

@@ -1,4 +1,5 @@
 import type { NatsConnection, Subscription } from "@nats-io/transport-node";
+import { flushed } from "@sluice/log/nats";
 import { SluiceError } from "@sluice/protocol";
 import type { Heartbeats } from "./heartbeats.ts";
 
@@ -30,12 +31,18 @@ export class NatsHeartbeats implements Heartbeats {
       },
     });
     this.#subscriptions.add(subscription);
-    // The server has it when it answers.
-    await this.#connection.flush();
-    return () => {
+    const stop = (): void => {
       subscription.unsubscribe();
       this.#subscriptions.delete(subscription);
     };
+    try {
+      // The server has it when it answers.
+      await flushed(this.#connection);
+    } catch (error) {
+      stop();
+      throw error;
+    }
+    return stop;
   }
 
   async close(): Promise<void> {

@@ -3,7 +3,7 @@
  * permission beside its answers, so that a call would only be late, again and again.
  */
 import { headers, type NatsConnection } from "@nats-io/transport-node";
-import { NatsLink } from "@sluice/log/nats";
+import { flushed, NatsLink } from "@sluice/log/nats";
 import { SluiceError } from "@sluice/protocol";
 
 /** A sequence that no stream has: the message is refused, and not stored. */
@@ -28,7 +28,10 @@ export async function checkPermissions(
   for (const subject of [`sluice.log.${cluster}-check`, beats, "$JS.FC.check"]) {
     connection.publish(subject, "");
   }
-  await connection.flush();
+  await flushed(connection).catch((error) => {
+    subscription.unsubscribe();
+    throw error;
+  });
   // Refusals have arrived by now, and are reported a turn later.
   await new Promise((resolve) => setImmediate(resolve));
   subscription.unsubscribe();

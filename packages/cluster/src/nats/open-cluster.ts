@@ -1,5 +1,6 @@
 /** The registry of a cluster, for commands that work on its logs beside its nodes. */
 import { SluiceError } from "@sluice/protocol";
+import { NATS_MS_MAX } from "../limits.ts";
 import { type ClusterEntry, joinCluster, noCluster } from "../node/cluster-entry.ts";
 import type { Registry } from "../registry/registry.ts";
 import { NO_WAITING, type Waiting } from "../waiting.ts";
@@ -26,7 +27,7 @@ export async function withCluster<T>(
   act: (cluster: OpenCluster) => Promise<T>,
 ): Promise<T> {
   const bucket = clusterNameOf(name);
-  const reached = await reachNats(nats, { bucket }, waiting).catch((error) => {
+  const reached = await reachNats(nats, { bucket, readMs: NATS_MS_MAX }, waiting).catch((error) => {
     throw error instanceof SluiceError && error.code === "NOT_FOUND" ? noCluster() : error;
   });
   const { connection, registry } = reached;

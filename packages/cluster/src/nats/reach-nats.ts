@@ -28,7 +28,7 @@ export function shownAddress({ servers, shown }: NatsServers): string {
 }
 
 /** How the registry is opened: that of a cluster that is there, or a new one. */
-export type RegistryAsked = Pick<NatsRegistryOptions, "bucket" | "create" | "replicas">;
+export type RegistryAsked = Pick<NatsRegistryOptions, "bucket" | "create" | "replicas" | "readMs">;
 
 /** Connects and opens the registry, and waits for servers that start at the same time. */
 export async function reachNats(
@@ -40,7 +40,7 @@ export async function reachNats(
   const connection = await patiently(waiting, shown, () => connectNats(nats.servers, nats.access));
   try {
     if (nats.allowUntested !== true) checkNatsVersion(connection.info?.version ?? "", shown);
-    await checkPermissions(connection, asked.bucket, shown);
+    await patiently(waiting, shown, () => checkPermissions(connection, asked.bucket, shown));
     const registry = await patiently(waiting, shown, () =>
       NatsRegistry.open({ connection, ...asked }),
     );

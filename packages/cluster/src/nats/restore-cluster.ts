@@ -6,6 +6,7 @@
  */
 import { findStream } from "@sluice/log/nats";
 import { SluiceError } from "@sluice/protocol";
+import { NATS_MS_MAX } from "../limits.ts";
 import { CLUSTER_KEY, clusterExists, createCluster } from "../node/cluster-entry.ts";
 import { keyOf } from "../node/registry-directory.ts";
 import type { Registry } from "../registry/registry.ts";
@@ -67,7 +68,7 @@ async function restoreAll(options: RestoreOptions, note: BackupNote): Promise<vo
   const { partitions, homes, level } = note;
   const sources = Array.from({ length: partitions }, (_, i) => sourceOf(options, note, i));
   const copies = replicas === undefined ? {} : { replicas };
-  const asked = { bucket: name, create: true, ...copies };
+  const asked = { bucket: name, create: true, readMs: NATS_MS_MAX, ...copies };
   const { connection, registry } = await reachNats(nats, asked, waiting);
   try {
     await beginRestore(connection, registry, name, partitions);

@@ -116,6 +116,8 @@ export class ClusterNode implements ClusterDoor {
   readonly keys: ClusterKeys;
   #parts: Parts | undefined;
   #version = 0;
+  /** When it began to join: until its first write goes through, silence counts from here. */
+  #joinedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: ClusterNodeOptions) {
     this.#options = options;
@@ -141,6 +143,7 @@ export class ClusterNode implements ClusterDoor {
       );
       this.#secret.resolve(cluster.secret);
       const parts = this.#assemble(cluster, address);
+      this.#joinedAt = this.#clock.now();
       this.#parts = parts;
       parts.ownership.onChange(() => {
         parts.open.look();
@@ -225,7 +228,7 @@ export class ClusterNode implements ClusterDoor {
   troubleMs(): number {
     if (this.#parts === undefined) return 0;
     const { ownership, figures, directory } = this.#parts;
-    const silentMs = this.#clock.now() - ownership.renewedAt;
+    const silentMs = this.#clock.now() - Math.max(ownership.renewedAt, this.#joinedAt);
     const lags = Array.from({ length: directory.partitions }, (_, i) => figures.of(i).lagMs);
     return Math.max(0, silentMs, ...lags);
   }

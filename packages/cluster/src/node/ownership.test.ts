@@ -17,15 +17,18 @@ class LostRegistry extends MemoryRegistry {
   }
 }
 
-test("a node ends though neither its log nor the registry answers any more", async () => {
-  const clock = turningClock(2);
-  const registry = new LostRegistry();
-  const opening = Promise.withResolvers<void>();
-  const ownership = new Ownership({
-    registry,
-    clock,
+interface Given {
+  readonly registry: LostRegistry;
+  readonly clock: ReturnType<typeof turningClock>;
+  readonly heartbeats?: MemoryHeartbeats;
+  open?(): Promise<void>;
+}
+
+function newOwnership({ heartbeats, open, ...given }: Given): Ownership {
+  return new Ownership({
+    ...given,
     node: "a",
-    heartbeats: new MemoryHeartbeats(),
+    heartbeats: heartbeats ?? new MemoryHeartbeats(),
     incarnation: "a1",
     address: "http://a",
     version: "1",
@@ -33,7 +36,7 @@ test("a node ends though neither its log nor the registry answers any more", asy
     host: {
       warm: async () => {},
       cool: () => {},
-      open: () => opening.promise,
+      open: open ?? (async () => {}),
       rest: () => {},
       resume: () => {},
       close: async () => {},
@@ -41,6 +44,13 @@ test("a node ends though neither its log nor the registry answers any more", asy
       anchorOf: () => undefined,
     },
   });
+}
+
+test("a node ends though neither its log nor the registry answers any more", async () => {
+  const clock = turningClock(2);
+  const registry = new LostRegistry();
+  const opening = Promise.withResolvers<void>();
+  const ownership = newOwnership({ registry, clock, open: () => opening.promise });
   await ownership.start();
   while (ownership.life(0)?.state !== "opening") await clock.advance(100);
   registry.isLost = true;
@@ -52,4 +62,22 @@ test("a node ends though neither its log nor the registry answers any more", asy
   opening.reject(new SluiceError("LOG_FAILED", "a test"));
   await clock.advance(CLOSE_MS_MAX + 2 * REGISTRY_MS_MAX);
   assert.ok(isClosed);
+});
+
+test("a node whose NATS server is gone while it begins to listen tries again", async () => {
+  const clock = turningClock(2);
+  const heartbeats = new MemoryHeartbeats();
+  const listen = heartbeats.listen.bind(heartbeats);
+  let tries = 0;
+  heartbeats.listen = async (onBeat) => {
+    if (++tries < 3) throw new SluiceError("DISCONNECTED", "a test");
+    return listen(onBeat);
+  };
+  const ownership = newOwnership({ registry: new LostRegistry(), clock, heartbeats });
+  let isStarted = false;
+  void ownership.start().then(() => {
+    isStarted = true;
+  });
+  for (let i = 0; i < 10 && !isStarted; i++) await clock.advance(100);
+  assert.deepEqual([isStarted, tries], [true, 3]);
 });

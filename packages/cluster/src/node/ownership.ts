@@ -152,7 +152,9 @@ export class Ownership {
   /** Resolves when the others can see this node; rejects when the registry cannot be reached. */
   async start(): Promise<void> {
     const { heartbeats } = this.#options;
-    this.#unlisten = await heartbeats.listen((text) => this.#hearBeat(text));
+    this.#unlisten = await keepTrying(this.#options.clock, START_MS_MAX, () =>
+      heartbeats.listen((text) => this.#hearBeat(text)),
+    );
     await this.#watchdog.start();
     await keepTrying(this.#options.clock, START_MS_MAX, () => this.#appear());
     this.#beatOn();

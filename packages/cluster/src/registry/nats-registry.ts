@@ -8,8 +8,9 @@ import {
 import { type KV, Kvm } from "@nats-io/kv";
 import { headers, type NatsConnection } from "@nats-io/transport-node";
 import { jetStreamOf } from "@sluice/log/nats";
-import { SluiceError } from "@sluice/protocol";
+import { SluiceError, SystemClock } from "@sluice/protocol";
 import { REGISTRY_ANSWER_MS, REPLICAS_IN_CLUSTER } from "../limits.ts";
+import { keepTrying } from "../within.ts";
 import { DELETED, OPERATION, watchBucket } from "./nats-watch.ts";
 import {
   checkKey,
@@ -28,10 +29,12 @@ export interface NatsRegistryOptions {
   readonly bucket: string;
   /** Whether it is made when it does not exist; else that is NOT_FOUND. */
   readonly create?: boolean;
-  /** HomeCopies that a new bucket gets: 3 in a cluster of servers, 1 with a single one. */
+  /** Copies that a new bucket gets: 3 in a cluster of servers, 1 with a single one. */
   readonly replicas?: number;
   /** How long one call waits for its answer; 2 s. */
   readonly answerMs?: number;
+  /** How long a read is tried again while there is no answer. Default: not at all. */
+  readonly readMs?: number;
 }
 
 const MESSAGE_ID = "Nats-Msg-Id";
@@ -44,17 +47,19 @@ export class NatsRegistry implements Registry {
   readonly #bucket: string;
   readonly #client: JetStreamClient;
   readonly #kv: KV;
+  readonly #readMs: number;
   readonly #stops = new Set<() => void>();
   #isClosed = false;
 
-  private constructor(bucket: string, client: JetStreamClient, kv: KV) {
+  private constructor(bucket: string, client: JetStreamClient, kv: KV, readMs: number) {
     this.#bucket = bucket;
     this.#client = client;
     this.#kv = kv;
+    this.#readMs = readMs;
   }
 
   static async open(options: NatsRegistryOptions): Promise<NatsRegistry> {
-    const { connection, bucket, answerMs = REGISTRY_ANSWER_MS } = options;
+    const { connection, bucket, answerMs = REGISTRY_ANSWER_MS, readMs = 0 } = options;
     const inCluster = connection.info?.cluster !== undefined;
     const { replicas = inCluster ? REPLICAS_IN_CLUSTER : 1 } = options;
     if (!/^[\w-]+$/.test(bucket)) {
@@ -69,18 +74,20 @@ export class NatsRegistry implements Registry {
       const buckets = new Kvm(client);
       if (options.create === true) await buckets.create(bucket, settings);
       else await manager.streams.info(`KV_${bucket}`);
-      return new NatsRegistry(bucket, client, await buckets.open(bucket));
+      return new NatsRegistry(bucket, client, await buckets.open(bucket), readMs);
     } catch (error) {
       throw toRegistryError(bucket, error);
     }
   }
 
-  async get(key: string): Promise<Entry | undefined> {
-    return this.#call(key, async () => {
-      const found = await this.#find(key);
-      if (found === undefined || found.isDeleted) return undefined;
-      return { value: found.value, revision: found.revision };
-    });
+  get(key: string): Promise<Entry | undefined> {
+    const read = (): Promise<Entry | undefined> =>
+      this.#call(key, async () => {
+        const found = await this.#find(key);
+        if (found === undefined || found.isDeleted) return undefined;
+        return { value: found.value, revision: found.revision };
+      });
+    return keepTrying(new SystemClock(), this.#readMs, read);
   }
 
   create(key: string, value: string): Promise<number> {

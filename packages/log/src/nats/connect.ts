@@ -42,6 +42,16 @@ interface NatsTls {
   readonly key?: string;
 }
 
+/** Resolves when the server has all that was sent to it; DISCONNECTED when it is gone before. */
+export async function flushed(connection: NatsConnection): Promise<void> {
+  try {
+    await connection.flush();
+  } catch (cause) {
+    const message = "the connection to NATS was lost before the server had answered";
+    throw new SluiceError("DISCONNECTED", message, {}, { cause });
+  }
+}
+
 /**
  * A connection as a log needs it: it is made again for as long as the process runs, and by the
  * servers that are named here, not by those that they tell of: only the former are known to be

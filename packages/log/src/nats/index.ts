@@ -1,4 +1,4 @@
-export { connectNats, type NatsAccess } from "./connect.ts";
+export { connectNats, flushed, type NatsAccess } from "./connect.ts";
 export { findStream, readDurability } from "./durability.ts";
 export { jetStreamManagerOf, jetStreamOf } from "./jetstream-place.ts";
 export { lastingFault } from "./lasting.ts";

@@ -14,7 +14,6 @@ import {
   type Outcome,
   rowOf,
   SluiceError,
-  toSluiceError,
 } from "@sluice/protocol";
 import {
   type ConsumeRequest,
