@@ -30,6 +30,9 @@ function suiteLine(result: SuiteResult): string {
 export function printSuite(result: SuiteResult): void {
   console.log(suiteLine(result));
   for (const failure of result.failures) printFailure(failure);
+  for (const { title, detail } of result.unsteady) {
+    printFailure({ title: `unsteady: failed beside other files, passed alone: ${title}`, detail });
+  }
   if (result.output !== "") console.log(indent(result.output));
 }
 

@@ -71,6 +71,7 @@ function sum(results: readonly SuiteResult[]): SuiteResult {
     isAbsent: results.length === 0,
     counts: results.map(({ counts }) => counts).reduce(addCounts, NO_COUNTS),
     failures: results.flatMap(({ failures }) => failures),
+    unsteady: results.flatMap(({ unsteady }) => unsteady),
     output: results.map(({ output }) => output).join(""),
     elapsedMs: results.reduce((ms, { elapsedMs }) => ms + elapsedMs, 0),
     fileTimes: new Map(results.flatMap(({ fileTimes }) => [...fileTimes])),

@@ -20,10 +20,15 @@ function tree(t: TestContext, files: Record<string, string>): string {
   return root;
 }
 
-function run(root: string, files: Record<string, string>, budgetMs = 30_000): Promise<SuiteResult> {
+function run(
+  root: string,
+  files: Record<string, string>,
+  { budgetMs = 30_000, isRepeated = false } = {},
+): Promise<SuiteResult> {
   const suite = {
     name: "made-up",
     budgetMs,
+    isRepeated,
     source: { kind: "files", ending: ".test.ts" },
   } as const;
   return runSuite({ root, suite, files: Object.keys(files) });
@@ -65,6 +70,35 @@ test("a failing hook of a group is a failure", async (t) => {
   assert.equal(result.counts.failed, 1);
 });
 
+// Fails the first time that it is run.
+const failsOnce = (message: string): string => `
+  import { existsSync, writeFileSync } from "node:fs";
+  test("shaky", () => {
+    if (existsSync("seen")) return;
+    writeFileSync("seen", "");
+    throw new Error("${message}");
+  });
+  test("good", () => {});`;
+
+test("a file that fails beside others and passes alone is shown as unsteady", async (t) => {
+  const files = { "a.test.ts": failsOnce("too slow"), "b.test.ts": 'test("good", () => {});' };
+  const result = await run(tree(t, files), files, { isRepeated: true });
+  assert.deepEqual(result.counts, { passed: 3, failed: 0, skipped: 0 });
+  assert.match(result.unsteady[0]?.title ?? "", /a\.test\.ts:\d+ shaky/);
+  assert.match(result.unsteady[0]?.detail ?? "", /too slow/);
+  const plain = await run(tree(t, files), files);
+  assert.equal(plain.counts.failed, 1, "only in a suite that repeats");
+});
+
+test("what fails alone too, or breaks a promise once, is a failure", async (t) => {
+  const always = { "a.test.ts": 'test("bad", () => { throw new Error("too slow"); });' };
+  const again = await run(tree(t, always), always, { isRepeated: true });
+  assert.deepEqual([again.counts.failed, again.unsteady.length], [1, 0]);
+  const broken = { "a.test.ts": failsOnce("3 confirmed jobs were lost") };
+  const once = await run(tree(t, broken), broken, { isRepeated: true });
+  assert.deepEqual([once.counts.failed, once.unsteady.length], [1, 0]);
+});
+
 test("a suite over its budget is killed with everything it started", {
   timeout: 20_000,
 }, async (t) => {
@@ -79,7 +113,7 @@ test("a suite over its budget is killed with everything it started", {
       });`,
   };
   const root = tree(t, files);
-  const result = await run(root, files, 1_500);
+  const result = await run(root, files, { budgetMs: 1_500 });
   assert.equal(result.counts.failed, 1);
   assert.match(result.failures[0]?.detail ?? "", /made-up was killed.*budget of 1.5 s/);
   assert.match(result.failures[0]?.detail ?? "", /still running: hang\.test\.ts: hangs/);

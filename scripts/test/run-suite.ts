@@ -5,6 +5,7 @@ import { type ChildEnd, runChild } from "./child.ts";
 import { COMPILE_CACHE } from "./compile-cache.ts";
 import { type FileTimes, longestFirst } from "./file-times.ts";
 import { lineSplitter } from "./lines.ts";
+import { forgiven, isWorthRepeating } from "./repeat.ts";
 import type { CommandSource, Suite } from "./suites.ts";
 import { type Counts, type Failure, Tally } from "./tally.ts";
 
@@ -13,6 +14,8 @@ export interface SuiteResult {
   readonly isAbsent: boolean;
   readonly counts: Counts;
   readonly failures: readonly Failure[];
+  // What failed beside other files and passed alone.
+  readonly unsteady: readonly Failure[];
   readonly output: string;
   readonly elapsedMs: number;
   readonly fileTimes: FileTimes;
@@ -37,20 +40,32 @@ export async function runSuite(run: SuiteRun): Promise<SuiteResult> {
   const tally = new Tally(run.root, run.files);
   if (suite.source.kind === "command") await runCommand(run, suite.source, tally);
   else await runFiles(run, tally);
+  const passesAlone = isWorthRepeating(suite, tally) && (await passesAgain(run, tally, startMs));
+  const { counts, failures } = tally;
   return {
     name: suite.name,
     isAbsent: false,
-    counts: withCommand(suite, tally.counts),
-    failures: tally.failures,
+    counts: withCommand(suite, passesAlone ? forgiven(counts) : counts),
+    failures: passesAlone ? [] : failures,
+    unsteady: passesAlone ? failures : [],
     output: tally.outputOfFailed(),
     elapsedMs: performance.now() - startMs,
     fileTimes: tally.fileTimes,
   };
 }
 
+async function passesAgain(run: SuiteRun, first: Tally, startMs: number): Promise<boolean> {
+  const files = [...first.failedFiles];
+  const again = new Tally(run.root, files);
+  const leftMs = Math.max(1, Math.round(run.suite.budgetMs - (performance.now() - startMs)));
+  const suite = { ...run.suite, concurrency: 1, budgetMs: leftMs };
+  await runFiles({ ...run, suite, files }, again);
+  return again.failures.length === 0;
+}
+
 function absent(suite: Suite): SuiteResult {
   const counts = { passed: 0, failed: 0, skipped: 0 };
-  const nothing = { failures: [], output: "", elapsedMs: 0, fileTimes: new Map() };
+  const nothing = { failures: [], unsteady: [], output: "", elapsedMs: 0, fileTimes: new Map() };
   return { name: suite.name, isAbsent: true, counts, ...nothing };
 }
 

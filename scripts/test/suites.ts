@@ -8,6 +8,8 @@ export interface Suite {
   readonly source: FileSource | CommandSource;
   // Files that run side by side; default one for each core.
   readonly concurrency?: number;
+  // Whether files that failed are run once more, one by one: see repeat.ts.
+  readonly isRepeated?: boolean;
 }
 
 // Test files for Node's own runner, chosen by the ending of their name and by their folder.
@@ -103,5 +105,5 @@ export const E2E_SUITES: readonly Suite[] = [
   { name: "pack", budgetMs: 120_000, source: command("scripts/pack.ts") },
   { name: "executable", budgetMs: 90_000, source: command("scripts/build.ts", "--executable") },
   // Starting a browser and installing programs take most of it.
-  { name: "e2e", budgetMs: 1_800_000, source: files(".e2e.test.ts") },
+  { name: "e2e", budgetMs: 1_800_000, source: files(".e2e.test.ts"), isRepeated: true },
 ];

@@ -23,13 +23,13 @@ const OUTPUT_CHARS_MAX = 65_536;
 
 export class Tally {
   readonly failures: Failure[] = [];
+  readonly failedFiles = new Set<string>();
   // How long each file took, in milliseconds.
   readonly fileTimes = new Map<string, number>();
   #passed = 0;
   #skipped = 0;
   readonly #root: string;
   readonly #unfinishedFiles: Set<string>;
-  readonly #failedFiles = new Set<string>();
   readonly #outputs = new Map<string, string>();
   readonly #running = new Set<string>();
   readonly #path: string[] = [];
@@ -80,8 +80,8 @@ export class Tally {
   // To be called once, when the runner has ended by itself.
   finish(): void {
     for (const file of this.#unfinishedFiles) {
-      if (this.#failedFiles.has(file)) continue;
-      this.#failedFiles.add(file);
+      if (this.failedFiles.has(file)) continue;
+      this.failedFiles.add(file);
       this.fail(this.#show(file), "The file ended before it had reported its tests, or has none.");
     }
   }
@@ -98,7 +98,7 @@ export class Tally {
   // What the files with failures printed, to be read beside the failures.
   outputOfFailed(): string {
     let text = "";
-    for (const file of this.#failedFiles) {
+    for (const file of this.failedFiles) {
       const output = this.#outputs.get(file);
       if (output) text += `output of ${this.#show(file)}:\n${output}\n`;
     }
@@ -116,7 +116,7 @@ export class Tally {
       this.#skipped += 1;
       return;
     }
-    this.#failedFiles.add(resolve(this.#root, record.file));
+    this.failedFiles.add(resolve(this.#root, record.file));
     // The failing tests inside have been counted themselves.
     if (record.isSuite && record.failureType === "subtestsFailed") return;
     const place = `${this.#show(record.file)}:${record.line}`;
