@@ -2,13 +2,7 @@
 import type { OnDependencyFailure } from "./flow.ts";
 import type { GatePart, JobInfo, JobState } from "./job.ts";
 import type { QueueStats } from "./queue.ts";
-
-export interface SessionGrant {
-  action: "produce" | "consume" | "admin";
-  on: string;
-  /** Gates that it may cool down. */
-  gates?: readonly string[];
-}
+import type { SessionGrant } from "./roles.ts";
 
 /** Who one is. */
 export interface Session {

@@ -83,6 +83,15 @@ export { allQueues, type PageStart, walkPages } from "./pages.ts";
 export { isPattern, isWithinPattern, matchesPattern } from "./pattern.ts";
 export type * from "./port.ts";
 export type * from "./queue.ts";
+export {
+  ACTIONS,
+  type Action,
+  includesAction,
+  KEY_ROLES,
+  type KeyRole,
+  roleGrants,
+  type SessionGrant,
+} from "./roles.ts";
 export type * from "./schedule.ts";
 export type * from "./stats.ts";
 export { VERSION } from "./version.ts";

@@ -89,6 +89,48 @@ test("a key for some queues sees those alone, and is offered what it may do", as
   });
 });
 
+/** Which of these buttons the page of a queue offers to a key of this role. */
+async function offeredTo(role: string): Promise<string[]> {
+  await server.call("PUT /v1/queues/orders.a", {}, KEY);
+  const { key } = (await server.call("POST /v1/keys", { role, on: "orders.*" }, KEY)).body;
+  const offered: string[] = [];
+  await stage.look("#/queues/orders.a", async (page) => {
+    await logIn(page, key);
+    await page.locator(".facts").getByText("Waiting").waitFor();
+    // It is there for every role, with the buttons in it.
+    await page.locator(".actions").first().waitFor({ state: "attached" });
+    for (const name of ["Add a test job", "Pause", "Purge", "Delete"]) {
+      const button = page.getByRole("button", { name, exact: true });
+      if ((await button.count()) > 0) offered.push(name);
+    }
+  });
+  return offered;
+}
+
+test("the page of a queue offers to each role what it may do", async () => {
+  assert.deepEqual(await offeredTo("viewer"), []);
+  assert.deepEqual(await offeredTo("operator"), ["Add a test job", "Pause", "Purge"]);
+  assert.deepEqual(await offeredTo("admin"), ["Add a test job", "Pause", "Purge", "Delete"]);
+});
+
+test("a key with a role is made on the page, and does what the role says", () =>
+  stage.look("#/keys", async (page) => {
+    await server.call("PUT /v1/queues/orders.a", {}, KEY);
+    await logIn(page, KEY);
+    await page.getByRole("button", { name: "Create a key" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Name").fill("on-call");
+    await dialog.getByLabel("Role", { exact: true }).fill("operator");
+    await dialog.getByLabel("Queues").fill("orders.*");
+    await dialog.getByRole("button", { name: "Create" }).click();
+    const key = (await page.locator(".notice pre").textContent()) ?? "";
+    await page.getByRole("row").filter({ hasText: "on-call" }).getByText("operate").waitFor();
+    const { status } = await server.call("POST /v1/queues/orders.a/pause", undefined, key);
+    assert.equal(status, 204);
+    await server.call("POST /v1/queues/orders.a/resume", undefined, key);
+    assert.equal((await server.call("DELETE /v1/queues/orders.a", undefined, key)).status, 403);
+  }));
+
 test("a key is made on the page, shown once, and revoked", () =>
   stage.look("#/keys", async (page) => {
     await logIn(page, KEY);

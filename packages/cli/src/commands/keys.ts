@@ -22,17 +22,19 @@ export const keysCommand: Command = {
   name: "keys",
   verbs: VERBS,
   usage: `sluice keys [list]
-sluice keys create --grant ACTION:QUEUE ...   shown this once
-sluice keys set ID --grant ACTION:QUEUE ...   change what it may do; its secret stays
-sluice keys revoke ID                         its next request is refused
+sluice keys create --role ROLE | --grant ACTION:QUEUE ...   shown this once
+sluice keys set ID --role ROLE | --grant ACTION:QUEUE ...   its secret stays
+sluice keys revoke ID                  its next request is refused
 
-  --grant ACTION:QUEUE   produce, consume or admin; a queue, a prefix* or * (repeat)
+  --role ROLE[:QUEUE]    viewer (reads), operator (acts on jobs, pauses) or admin (does all)
+  --grant ACTION:QUEUE   view, produce, consume, operate or admin; a queue, a prefix* or * (repeat)
   --grant ACTION:QUEUE/GATE,...   jobs may name only these gates, and the key may cool them
   --name TEXT            for people
   --expires DATE         2027-01-31, or with a time: 2027-01-31T12:00:00Z
 ${TARGET_USAGE}`,
   options: {
     ...TARGET,
+    role: { type: "string" },
     grant: { type: "string", multiple: true },
     name: { type: "string" },
     expires: { type: "string" },
@@ -64,26 +66,33 @@ async function list(call: Call): Promise<number> {
 async function set(call: Call, id: string): Promise<number> {
   if (textOf(call, "expires") !== undefined) throw new Misuse("--expires cannot be changed");
   const name = textOf(call, "name");
-  const body = { grants: grantsOf(call), ...(name === undefined ? {} : { name }) };
+  const body = { ...askedOf(call), ...(name === undefined ? {} : { name }) };
   const key = await http<KeyInfo>(call, `PUT /v1/keys/${encodeURIComponent(id)}`, body);
   const may = key.grants.map(shown).join(" ");
   return tell(call, key, () => `${key.id} may now: ${may}`);
 }
 
-function grantsOf(call: Call): Grant[] {
+/** `ROLE:QUEUE`, or grants. */
+function askedOf(call: Call): { grants: Grant[] } | { role: string; on?: string } {
   const grants = textsOf(call, "grant").map(grantOf);
-  if (grants.length === 0) throw new Misuse("--grant is needed, such as --grant produce:mail");
-  return grants;
+  const text = textOf(call, "role");
+  if (text !== undefined && grants.length > 0) throw new Misuse("give --role or --grant, not both");
+  if (text !== undefined) {
+    const cut = text.indexOf(":");
+    return cut === -1 ? { role: text } : { role: text.slice(0, cut), on: text.slice(cut + 1) };
+  }
+  if (grants.length > 0) return { grants };
+  throw new Misuse("--role or --grant is needed, such as --role viewer or --grant produce:mail");
 }
 
 async function create(call: Call): Promise<number> {
-  const grants = grantsOf(call);
+  const asked = askedOf(call);
   const name = textOf(call, "name");
   const expires = textOf(call, "expires");
   const expiresAt = expires === undefined ? undefined : Date.parse(expires);
   if (Number.isNaN(expiresAt)) throw new Misuse(`--expires must be a date, got ${expires}`);
   const created = await http<KeyInfo & { key: string }>(call, "POST /v1/keys", {
-    grants,
+    ...asked,
     ...(name === undefined ? {} : { name }),
     ...(expiresAt === undefined ? {} : { expiresAt }),
   });

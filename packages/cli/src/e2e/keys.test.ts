@@ -53,6 +53,22 @@ test("keys: none is refused, and each may do what it says and no more", async (t
   assert.equal(await grant("admin", "*"), 403);
 });
 
+test("the command line makes keys with roles, and refuses a role beside grants", async (t) => {
+  const server = await spawnServe(t, ["--durability", "memory", "--keys"]);
+  await (await server.connect()).broker.setQueue("orders.a", {});
+  const env = { SLUICE_URL: server.address, SLUICE_API_KEY: server.key! };
+  const role = ["--role", "viewer:orders.*"];
+  const { out } = await runSluice(["keys", "create", ...role, "--json"], env);
+  const { id, key, grants } = JSON.parse(out);
+  assert.deepEqual(grants, [{ action: "view", on: "orders.*" }]);
+  assert.equal((await asked(server, "POST /v1/queues/orders.a/pause", undefined, key)).status, 403);
+  const set = await runSluice(["keys", "set", id, "--role", "operator:orders.*"], env);
+  assert.match(set.out, /may now: operate:orders\.\*/);
+  assert.equal((await asked(server, "POST /v1/queues/orders.a/pause", undefined, key)).status, 204);
+  const both = await runSluice(["keys", "create", ...role, "--grant", "view:a"], env);
+  assert.equal(both.code, 2);
+});
+
 test("wrong keys are counted, whichever way they come, and right ones go through", async (t) => {
   const server = await spawnServe(t, ["--durability", "memory", "--keys"]);
   const tries = Array.from({ length: FAILURES_PER_MINUTE + 1 }, (_, i) => `sk_wrong_${i}`);

@@ -4,16 +4,17 @@
  * route and the reference page are made from the row.
  */
 import type { Kind, Schema } from "../kinds.ts";
+import type { Action } from "../roles.ts";
 import type { CallOptions, OperationOptions } from "./options.ts";
 
 /** What a call is about. Its first argument names it, unless it is about the broker as a whole. */
 export type Subject = "job" | "group" | "queue" | "gate" | "store" | "broker";
 
 /**
- * Who may make a call: those with this right on its subject. `either` is produce or consume, `any`
+ * Who may make a call: those with this right on its subject. `either` is produce or view, `any`
  * is any right at all, `key` any valid key. Of a gate, `admin` sets its limits and `cool` cools it.
  */
-export type Right = "produce" | "consume" | "admin" | "either" | "any" | "key" | "cool";
+export type Right = Action | "either" | "any" | "key" | "cool";
 
 /** How a call names its jobs: by an id, by many, by lease tokens, or by items with a `lease`. */
 export type JobNames = "id" | "ids" | "leases" | "items";

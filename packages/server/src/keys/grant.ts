@@ -1,9 +1,12 @@
-import { isWithinPattern, matchesPattern, SluiceError } from "@sluice/protocol";
+import {
+  type Action,
+  includesAction,
+  isWithinPattern,
+  matchesPattern,
+  SluiceError,
+} from "@sluice/protocol";
 
-/** What may be done with a queue: add to it, take from it, and everything. */
-export type Action = "produce" | "consume" | "admin";
-
-export const ACTIONS: readonly Action[] = ["produce", "consume", "admin"];
+export { ACTIONS, type Action } from "@sluice/protocol";
 
 /**
  * One permission: an action on a queue, on all whose names begin alike (`orders.*`), or on all.
@@ -23,7 +26,9 @@ export const EVERYTHING: readonly Grant[] = [{ action: "admin", on: "*" }];
 
 /** Whether one of the grants allows the action on this name. */
 export function allows(grants: readonly Grant[], action: Action, name: string): boolean {
-  return grants.some((grant) => includes(grant.action, action) && matchesPattern(grant.on, name));
+  return grants.some(
+    (grant) => includesAction(grant.action, action) && matchesPattern(grant.on, name),
+  );
 }
 
 /** Whether the grants allow any action on this name. */
@@ -33,12 +38,12 @@ export function allowsAny(grants: readonly Grant[], name: string): boolean {
 
 /** On what the action is allowed. */
 export function allowedPatterns(grants: readonly Grant[], action: Action): string[] {
-  return grants.filter((grant) => includes(grant.action, action)).map(({ on }) => on);
+  return grants.filter((grant) => includesAction(grant.action, action)).map(({ on }) => on);
 }
 
 /** Whether the action is allowed on everything. */
 export function allowsAll(grants: readonly Grant[], action: Action): boolean {
-  return grants.some((grant) => grant.on === "*" && includes(grant.action, action));
+  return grants.some((grant) => grant.on === "*" && includesAction(grant.action, action));
 }
 
 /** The gates that jobs of this queue may name; undefined: all. */
@@ -48,7 +53,7 @@ export function nameableGates(
   queue: string,
 ): readonly string[] | undefined {
   const held = grants.filter(
-    (grant) => includes(grant.action, action) && matchesPattern(grant.on, queue),
+    (grant) => includesAction(grant.action, action) && matchesPattern(grant.on, queue),
   );
   if (held.some(({ gates }) => gates === undefined)) return undefined;
   return held.flatMap(({ gates }) => gates ?? []);
@@ -73,7 +78,7 @@ export function covers(grants: readonly Grant[], wanted: Grant): boolean {
   const { gates } = wanted;
   const isHeld = grants.some(
     (held) =>
-      includes(held.action, wanted.action) &&
+      includesAction(held.action, wanted.action) &&
       isWithinPattern(held.on, wanted.on) &&
       (held.gates === undefined || gates?.every((gate) => isAmong(held.gates!, gate)) === true),
   );
@@ -92,11 +97,6 @@ function runsAll({ action, on, gates }: Grant): boolean {
 /** Whether all that a pattern matches is matched by one of these. */
 export function isAmong(patterns: readonly string[], pattern: string): boolean {
   return patterns.some((one) => isWithinPattern(one, pattern));
-}
-
-/** An admin may do the rest too. */
-function includes(held: Action, wanted: Action): boolean {
-  return held === wanted || held === "admin";
 }
 
 export function forbidden(action: Action | readonly Action[], name: string): SluiceError {

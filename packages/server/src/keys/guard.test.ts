@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import type { Broker, BrokerEvent, LeasedJob } from "@sluice/protocol";
+import { type Broker, type BrokerEvent, type LeasedJob, roleGrants } from "@sluice/protocol";
 import { memoryBroker } from "../testing/start.ts";
 import type { Action, Grant } from "./grant.ts";
 import { guard } from "./guard.ts";
@@ -394,5 +394,44 @@ test("a key finds the jobs and failures of the queues from which it may take job
     "another queue": () => one.findJobs({ queues: ["payments"] }),
     "a wider pattern": () => one.countJobs({ queues: ["order*"] }),
     everything: () => one.failures({ queues: ["*"] }),
+  });
+});
+
+test("a viewer reads jobs and queues, and changes nothing", async (t) => {
+  const broker = await place(t);
+  const id = await addTo(broker, "orders");
+  const viewer = guard(broker, { ...principal(), grants: () => roleGrants("viewer") });
+  assert.equal((await viewer.job(id)).id, id);
+  assert.equal((await viewer.jobs("orders")).items.length, 1);
+  assert.equal((await viewer.findJobs()).items.length, 1);
+  assert.equal((await viewer.why(id)).state, "waiting");
+  assert.equal((await viewer.queues()).items.length, 3);
+  const refused = { code: "FORBIDDEN" };
+  await assert.rejects(viewer.add("orders", [{ payload }]), refused);
+  await assert.rejects(viewer.lease("orders", { max: 1 }), refused);
+  await assert.rejects(viewer.purge("orders"), refused);
+  await assert.rejects(viewer.setQueue("orders", { paused: true }), refused);
+  await assert.rejects(viewer.startBulk("cancel", { queues: ["orders"] }), refused);
+  await assert.rejects(viewer.startBulk("cancel", {}), refused);
+  assert.equal((await viewer.cancel([id]))[0]?.error?.code, "FORBIDDEN");
+  assert.equal((await broker.job(id)).state, "waiting");
+});
+
+test("an operator acts on jobs and pauses, and sets no limits", async (t) => {
+  const broker = await place(t);
+  const operator = guard(broker, { ...principal(), grants: () => roleGrants("operator", "or*") });
+  const id = await addTo(operator, "orders");
+  assert.equal((await operator.setQueue("orders", { paused: true })).config.paused, true);
+  assert.equal((await operator.cancel([id]))[0]?.ok, true);
+  await operator.purge("orders");
+  assert.equal((await operator.startBulk("cancel", { queues: ["orders"] })).action, "cancel");
+  const refused = { code: "FORBIDDEN" };
+  await assert.rejects(operator.setQueue("orders", { paused: true, lease: 5000 }), refused);
+  await assert.rejects(operator.setQueue("payments", { paused: true }), refused);
+  await assert.rejects(operator.lease("orders", { max: 1 }), refused);
+  await assert.rejects(operator.deleteQueue("orders"), refused);
+  await assert.rejects(operator.setGate("smtp", { rate: 1 }), refused);
+  await assert.rejects(operator.setQueue("orders.x", { paused: true }), {
+    code: "QUEUE_NOT_FOUND",
   });
 });

@@ -230,6 +230,9 @@ class Guard extends callsOf<Exclude<CallName, Own>>() implements Broker, Access 
   async setQueue(queue: string, options: QueueOptions): Promise<QueueInfo> {
     // Opening a queue that is there changes nothing.
     if (isEmpty(options) && !this.permit.can("admin", queue)) return this.#openQueue(queue);
+    if (isPause(options) && !this.permit.can("admin", queue)) {
+      return this.#pauseQueue(queue, options);
+    }
     this.permit.enter("admin", queue);
     const dlq = options?.dlq;
     if (typeof dlq === "string" && dlq !== `${queue}.dlq` && !this.permit.can("admin", dlq)) {
@@ -245,6 +248,13 @@ class Guard extends callsOf<Exclude<CallName, Own>>() implements Broker, Access 
     return this.broker.queue(queue).catch((error: unknown) => {
       throw isMissing(error) ? forbidden("admin", queue) : error;
     });
+  }
+
+  /** It makes no queue: that takes `admin`. */
+  async #pauseQueue(queue: string, options: QueueOptions): Promise<QueueInfo> {
+    this.permit.enter("operate", queue);
+    await this.broker.queue(queue);
+    return this.broker.setQueue(queue, options);
   }
 
   /** Its dead letters are in another queue: who deletes them must be allowed to do so there. */
@@ -299,7 +309,7 @@ class Guard extends callsOf<Exclude<CallName, Own>>() implements Broker, Access 
     });
   }
 
-  // A key finds the jobs of the queues from which it may take jobs.
+  // A key finds the jobs of the queues that it may look at.
 
   async findJobs(options: FindOptions = {}): Promise<FoundJobs> {
     return this.broker.findJobs(this.#readable(options));
@@ -315,11 +325,12 @@ class Guard extends callsOf<Exclude<CallName, Own>>() implements Broker, Access 
 
   #readable<O extends { readonly queues?: readonly string[] | undefined }>(options: O): O {
     this.permit.enterValid();
-    const queues = this.permit.within("consume", options.queues);
+    const queues = this.permit.within("view", options.queues);
     return queues === undefined ? options : { ...options, queues };
   }
 
-  // An action on many jobs needs `admin` on all queues that its filter names, or on its own alone.
+  // An action on many jobs needs `operate` on all queues that its filter names. Without names it
+  // covers the queues on which the key has it.
 
   async startBulk(
     action: BulkAction,
@@ -327,8 +338,10 @@ class Guard extends callsOf<Exclude<CallName, Own>>() implements Broker, Access 
     options: BulkOptions = {},
   ): Promise<BulkInfo> {
     this.permit.enterValid();
-    const queues = this.permit.within("admin", filter?.queues);
-    if (typeof options.to === "string") this.permit.check("admin", options.to);
+    const queues = this.permit.within("operate", filter?.queues);
+    // It would be an action on nothing.
+    if (queues?.length === 0) this.permit.checkAll("operate");
+    if (typeof options.to === "string") this.permit.check("operate", options.to);
     const own = queues === undefined ? filter : { ...filter, queues };
     const by = this.permit.principal.id;
     return this.permit.underOwnId({ ...options, by }, (named) =>
@@ -354,7 +367,9 @@ class Guard extends callsOf<Exclude<CallName, Own>>() implements Broker, Access 
   }
 
   #isOwnBulk({ filter }: BulkInfo): boolean {
-    return this.permit.canAll("admin") || this.permit.coversAll("admin", filter.queues ?? ["*"]);
+    return (
+      this.permit.canAll("operate") || this.permit.coversAll("operate", filter.queues ?? ["*"])
+    );
   }
 
   #ownBulk(info: BulkInfo): BulkInfo {
@@ -444,6 +459,12 @@ async function seenPage<T, O extends PageOptions>(
 
 function isMissing(error: unknown): boolean {
   return error instanceof SluiceError && error.code === "QUEUE_NOT_FOUND";
+}
+
+function isPause(options: QueueOptions): boolean {
+  if (typeof options !== "object" || options === null) return false;
+  const names = Object.keys(options);
+  return names.length === 1 && names[0] === "paused";
 }
 
 function isEmpty(options: QueueOptions): boolean {

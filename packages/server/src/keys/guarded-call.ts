@@ -6,8 +6,8 @@ import { checkGroup, enterJob, enterStore, forOwnJobs } from "./rights.ts";
 
 export type GuardedCall = (access: Access, args: readonly unknown[]) => Promise<unknown>;
 
-/** A key that may add jobs to a queue, or take them, may ask about them. */
-export const EITHER: readonly Action[] = ["produce", "consume"];
+/** A key that may add jobs to a queue, or look at them, may ask about them. */
+export const EITHER: readonly Action[] = ["produce", "view"];
 
 const EVERYTHING = "*";
 

@@ -188,3 +188,16 @@ test("a key that cannot be stored is not made", async () => {
   await assert.rejects(ring.create({ grants: ALL }, ANYONE), /disk/);
   assert.ok(ring.isEmpty);
 });
+
+test("a key is made with a role, on all queues or on some", async (t) => {
+  const { ring } = await open(t);
+  const { key, id } = await ring.create({ role: "operator" }, ANYONE);
+  const all = [{ action: "operate", on: "*", gates: ["*"] }];
+  assert.deepEqual(ring.verify(key).grants(), all);
+  await ring.set(id, { role: "viewer", on: "orders.*" }, ANYONE);
+  assert.deepEqual(ring.verify(key).grants(), [{ action: "view", on: "orders.*" }]);
+  const bad = [{ role: "boss" }, { role: "viewer", grants: ALL }, { grants: ALL, on: "a" }];
+  for (const asked of [...bad, { role: "viewer", on: 7 }]) {
+    await assert.rejects(ring.create(asked, ANYONE), { code: "INVALID" });
+  }
+});

@@ -1,4 +1,11 @@
-import { invalid, isObject, isPattern } from "@sluice/protocol";
+import {
+  invalid,
+  isObject,
+  isPattern,
+  KEY_ROLES,
+  type KeyRole,
+  roleGrants,
+} from "@sluice/protocol";
 import {
   GRANT_GATES_MAX,
   GRANTS_MAX,
@@ -15,7 +22,10 @@ export interface NewKey {
   requestsPerSecond?: number;
 }
 
-const KNOWN = ["name", "grants", "expiresAt", "requestsPerSecond"];
+/** What a key may do, said by grants or by a role on some queues: by default on all. */
+export type AskedGrants = { grants: Grant[] } | { role: KeyRole; on?: string };
+
+const KNOWN = ["name", "grants", "role", "on", "expiresAt", "requestsPerSecond"];
 
 export function parseNewKey(input: unknown, now: number): NewKey {
   if (!isObject(input)) throw invalid("key", "an object", input);
@@ -23,11 +33,11 @@ export function parseNewKey(input: unknown, now: number): NewKey {
   if (unknown !== undefined) {
     throw invalid(unknown, `one of the known fields ${KNOWN.join(", ")}`, input[unknown]);
   }
-  const { name = "", grants, expiresAt, requestsPerSecond } = input;
+  const { name = "", expiresAt, requestsPerSecond } = input;
   if (typeof name !== "string" || name.length > KEY_NAME_CHARS_MAX) {
     throw invalid("name", `a text of at most ${KEY_NAME_CHARS_MAX} characters`, name);
   }
-  const key: NewKey = { name, grants: parseGrants(grants) };
+  const key: NewKey = { name, grants: grantsOf(input) };
   if (expiresAt !== undefined) key.expiresAt = parseExpiry(expiresAt, now);
   if (requestsPerSecond !== undefined) key.requestsPerSecond = parseRate(requestsPerSecond);
   return key;
@@ -44,6 +54,20 @@ export function parseKeyChange(input: unknown): KeyChange {
   }
   const { name, ...rest } = parseNewKey(input, 0);
   return input.name === undefined ? rest : { ...rest, name };
+}
+
+function grantsOf({ role, on, grants }: Record<string, unknown>): Grant[] {
+  if (role === undefined) {
+    if (on !== undefined) throw invalid("on", "absent: only a `role` has it", on);
+    return parseGrants(grants);
+  }
+  if (grants !== undefined) throw invalid("grants", "absent beside a `role`", grants);
+  const known = KEY_ROLES.find((one) => one === role);
+  if (known === undefined) throw invalid("role", `one of ${KEY_ROLES.join(", ")}`, role);
+  if (on !== undefined && !isPattern(on)) {
+    throw invalid("on", 'a queue, a prefix that ends in "*", or "*"', on);
+  }
+  return roleGrants(known, on);
 }
 
 function parseGrants(grants: unknown): Grant[] {

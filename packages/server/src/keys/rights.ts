@@ -169,8 +169,8 @@ export function refuseAfter(hidden: ReadonlySet<string>, job: NewJob): SluiceErr
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Who may add to a queue or work for it may wait for its jobs. */
-const EITHER: readonly Action[] = ["produce", "consume"];
+/** Who may add to a queue or look at its jobs may wait for them. */
+const EITHER: readonly Action[] = ["produce", "view"];
 
 function withoutQueue(group: string): SluiceError {
   const shown = JSON.stringify(String(group).slice(0, 64));

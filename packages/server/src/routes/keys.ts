@@ -1,3 +1,4 @@
+import { ACTIONS, KEY_ROLES } from "@sluice/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { forbidden } from "../keys/grant.ts";
 import { GRANT_GATES_MAX } from "../limits.ts";
@@ -17,7 +18,7 @@ import {
 
 const GRANT: Schema = object(
   {
-    action: { type: "string", enum: ["produce", "consume", "admin"] },
+    action: { type: "string", enum: [...ACTIONS] },
     on: { type: "string", description: "A queue, a prefix that ends in `*`, or `*`." },
     gates: list(TEXT, {
       maxItems: GRANT_GATES_MAX,
@@ -33,6 +34,16 @@ const CHANGE: Readonly<Record<string, Schema>> = {
   name: { type: "string", description: "For people." },
   grants: list(GRANT, { minItems: 1 }),
   requestsPerSecond: NUMBER,
+};
+
+/** In place of grants. */
+const ROLE: Readonly<Record<string, Schema>> = {
+  role: {
+    type: "string",
+    enum: [...KEY_ROLES],
+    description: "In place of `grants`: `viewer` reads, `operator` acts on jobs, `admin` does all.",
+  },
+  on: { type: "string", description: "The queues of the role; default `*`." },
 };
 
 const FIELDS: Readonly<Record<string, Schema>> = { ...CHANGE, expiresAt: TIME };
@@ -53,7 +64,7 @@ export function keyRoutes(app: FastifyInstance, context: RouteContext): void {
   route(app, "POST /v1/keys", {
     about: ["createKey", "keys", "Make a key: it is shown this once"],
     description: "A key gets no more permissions than its maker has, and no longer.",
-    body: object(FIELDS, ["grants"]),
+    body: object({ ...FIELDS, ...ROLE }),
     response: refusable({
       201: { description: "Made.", ...object({ ...INFO, key: TEXT }, ["id", "key"]) },
     }),
@@ -67,7 +78,7 @@ export function keyRoutes(app: FastifyInstance, context: RouteContext): void {
     description:
       "It counts at once, on open connections and for calls that wait too. A key can change " +
       "only keys that it could have made itself, and can give no more than it has.",
-    body: object(CHANGE, ["grants"]),
+    body: object({ ...CHANGE, ...ROLE }),
     response: answers(object(INFO)),
     handler: (request) => context.keys().set(request.params.id, request.body, enter(request)),
   });

@@ -70,7 +70,7 @@ export function BulkAction(props: BulkActionProps): JSX.Element {
       {...verb}
       label={label ?? verb.label}
       title={`${verb.label} jobs`}
-      needs={["produce", queue ?? ""]}
+      needs={["operate", queue ?? ""]}
       fields={fieldsOf(action)}
       body={<Counted action={action} filter={filter} />}
       run={async (values, tell, signal) => {

@@ -39,7 +39,7 @@ export function Side({ route, isOpen }: SideProps): JSX.Element {
   const { data } = useLive<{ items: unknown[] }>(at(["apps"]), () => false);
   const operation: Entry[] = [];
   if (session.hasKeys && may(session, "admin")) operation.push(KEYS);
-  if (mayAll(session, "consume")) operation.push(CONFIG);
+  if (mayAll(session, "view")) operation.push(CONFIG);
   if ((data?.items.length ?? 0) > 0) operation.push(APPS);
   return (
     <nav id="side" class={`side ${isOpen ? "open" : ""}`} aria-label="main">

@@ -112,16 +112,24 @@ function CreateKey({ onMade, onDone }: CreateKeyProps): JSX.Element {
       fields={[
         { name: "name", label: "Name", hint: "for people: who or what uses it" },
         {
+          name: "role",
+          label: "Role",
+          value: "viewer",
+          hint: "viewer reads, operator acts on jobs, admin does all; empty: only the grants below",
+        },
+        { name: "on", label: "Queues", value: "*", hint: "a queue, a prefix with *, or *" },
+        {
           name: "grants",
-          label: "Grants",
+          label: "Grants in place of a role",
           kind: "lines",
-          value: "consume *",
-          hint: "a line each: produce, consume or admin, then a queue, a prefix with *, or *",
+          hint: "a line each: view, produce, consume, operate or admin, then a queue or prefix*",
         },
         { name: "days", label: "Valid for days", kind: "number", hint: "empty: without an end" },
       ]}
-      run={async ({ name = "", grants = "", days = "" }) => {
-        const body: Record<string, unknown> = { name, grants: readGrants(grants) };
+      run={async ({ name = "", role = "", on = "*", grants = "", days = "" }) => {
+        const hasGrants = role.trim() === "" || grants.trim() !== "";
+        const asked = hasGrants ? { grants: readGrants(grants) } : { role: role.trim(), on };
+        const body: Record<string, unknown> = { name, ...asked };
         if (days.trim() !== "") body.expiresAt = Date.now() + Number(days) * 86_400_000;
         const { key } = await call<{ key: string }>("POST", at(["keys"]), { body });
         onMade({ name, key });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Session, SessionGrant } from "@sluice/protocol";
+import { roleGrants, type Session, type SessionGrant } from "@sluice/protocol";
 import { may, mayAll, mayCool } from "./may.ts";
 
 function session(grants: readonly SessionGrant[], isReadOnly = false): Session {
@@ -30,4 +30,16 @@ test("a gate is cooled down by keys that have it, and by those that run everythi
   assert.ok(!mayCool(session([{ action: "consume", on: "q", gates: ["smtp:*"] }]), "http"));
   assert.ok(!mayCool(session([{ action: "admin", on: "q" }]), "smtp"));
   assert.ok(mayCool(session([{ action: "admin", on: "*" }]), "smtp"));
+});
+
+test("each role is offered what it may do", () => {
+  const viewer = session(roleGrants("viewer"));
+  assert.ok(may(viewer, "view", "mail") && mayAll(viewer, "view"));
+  assert.ok(!may(viewer, "produce") && !may(viewer, "operate") && !mayCool(viewer, "smtp"));
+  const operator = session(roleGrants("operator"));
+  assert.ok(mayAll(operator, "operate") && may(operator, "produce", "mail"));
+  assert.ok(!may(operator, "admin") && !may(operator, "consume") && mayCool(operator, "smtp"));
+  const some = session(roleGrants("operator", "orders.*"));
+  assert.ok(may(some, "operate", "orders.a") && !may(some, "operate", "mail"));
+  assert.ok(!mayCool(some, "smtp"));
 });

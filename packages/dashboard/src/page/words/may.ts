@@ -1,22 +1,24 @@
 /** What the key of this page may do, so that nothing else is offered. */
-import { matchesPattern, type Session } from "@sluice/protocol";
+import { type Action, includesAction, matchesPattern, type Session } from "@sluice/protocol";
 
-export type Action = "produce" | "consume" | "admin";
+export type { Action } from "@sluice/protocol";
+
+const READING: readonly Action[] = ["view", "consume"];
 
 /** Whether an action is allowed on a queue; without a name, on any of them: the server decides. */
 export function may({ grants, isReadOnly }: Session, action: Action, on?: string): boolean {
-  if (isReadOnly && action !== "consume") return false;
+  if (isReadOnly && !READING.includes(action)) return false;
   return grants.some(
     (grant) =>
-      (grant.action === action || grant.action === "admin") &&
+      includesAction(grant.action, action) &&
       (on === undefined || on === "" || matchesPattern(grant.on, on)),
   );
 }
 
 /** Whether an action is allowed on everything there is. */
 export function mayAll({ grants, isReadOnly }: Session, action: Action): boolean {
-  if (isReadOnly && action !== "consume") return false;
-  return grants.some(({ action: held, on }) => on === "*" && (held === action || held === "admin"));
+  if (isReadOnly && !READING.includes(action)) return false;
+  return grants.some(({ action: held, on }) => on === "*" && includesAction(held, action));
 }
 
 /** Whether a gate may be cooled down: by those to whom it was given, and by those who run all. */

@@ -65,7 +65,7 @@ function PauseAction({ info, onDone }: Props): JSX.Element {
       label={verb}
       text={text}
       verb={verb}
-      needs={["admin", name]}
+      needs={["operate", name]}
       run={async () => {
         await call("POST", at(["queues", name, verb.toLowerCase()]));
         return config.paused ? `${name} runs again.` : `${name} is paused.`;
@@ -87,7 +87,7 @@ function RedriveAction({ info, item, onDone }: QueueActionsProps): JSX.Element {
       label="Redrive"
       text={`Dead jobs of ${from} go back to the queues they came from, oldest first.`}
       verb="Redrive"
-      needs={["admin", from]}
+      needs={["operate", from]}
       isDisabled={total === 0}
       run={async (_, tell, signal) => {
         const moved = await redrive(from, total, tell, signal);
@@ -107,7 +107,7 @@ function PurgeAction({ info, onDone }: Props): JSX.Element {
       label="Purge"
       text={`Removes all waiting and delayed jobs (${count(total)}); running jobs are kept.`}
       verb="Purge"
-      needs={["admin", name]}
+      needs={["operate", name]}
       isDangerous
       run={async (_, tell, signal) => {
         const removed = await purge(name, tell, signal);

@@ -49,7 +49,7 @@ export function PauseSchedule({ schedule, ...rest }: ScheduleActionProps): JSX.E
           : `The ticks of ${name} are skipped until it is resumed. Jobs that exist continue.`
       }
       verb={verb}
-      needs={["admin", queue]}
+      needs={["operate", queue]}
       run={async () => {
         await call("POST", addressOf(schedule, verb.toLowerCase()));
         return paused ? `${name} is active again.` : `${name} is paused.`;
