@@ -21,20 +21,23 @@ import {
   parseNatsAddress,
   withoutLogin,
 } from "../nats-address.ts";
+import { counted } from "../show.ts";
 
 interface Opened {
   readonly log: Log;
   close(): Promise<void>;
 }
 
-/** Copies all that is kept to a log that holds nothing yet. */
+/** Copies all that is kept to a log that holds nothing yet, or divides it over several. */
 export async function copyLog(call: Call, from: string, to: string): Promise<number> {
   const files = natsFiles(call);
+  const partitions = wholeOf(call, "partitions", 1);
   const onTorn = (torn: TornTail): void => {
     call.output.progress.write(`${describeTorn(torn)}\n`);
   };
   const source = await openSource(from, files, onTorn);
   try {
+    if (partitions !== undefined) return await divide(call, source.log, to, partitions);
     const target = await openTarget(to, files, wholeOf(call, "replicas", 1));
     try {
       await checkEmpty(shown(to), target.log);
@@ -48,6 +51,25 @@ export async function copyLog(call: Call, from: string, to: string): Promise<num
   } finally {
     await source.close();
   }
+}
+
+async function divide(call: Call, log: Log, to: string, partitions: number): Promise<number> {
+  if (isStream(to)) {
+    throw new Misuse(
+      `with --partitions the target is a new directory, from which \`sluice cluster restore\` ` +
+        `makes the cluster, got ${shown(to)}`,
+    );
+  }
+  const load = () => import("@sluice/cluster/nats");
+  const { divideIntoBackup } = await needs("sluice log copy --partitions", NATS_PACKAGES, load);
+  const note = await withBar(call.output, "dividing", (onProgress) =>
+    divideIntoBackup({ log, dir: to, partitions, stop: call.stop, onProgress }),
+  );
+  return tell(call, note, () => {
+    const parts = note.logs.map(({ partition, factsBytes }) => `${partition}: ${factsBytes}`);
+    const divided = `divided over ${counted(partitions, "partition")} (bytes ${parts.join(", ")})`;
+    return `${divided}; make the cluster with sluice cluster restore ${to}`;
+  });
 }
 
 /** Copies what a stream holds now to a directory, and lets its owner work on. */

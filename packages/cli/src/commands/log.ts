@@ -22,9 +22,12 @@ sluice log reset STREAM  makes a damaged partition of a cluster one that opens, 
 sluice log copy FROM TO  copies all that is kept to a log that holds nothing yet; each is a
                          directory or nats://[USER:PASSWORD@]HOST:PORT[,HOST:PORT...]/STREAM.
                          A broker that has the stream open is shut out.
+  --partitions N         divides it over the partitions of a new cluster: TO is a new directory, of
+                         which \`sluice cluster restore TO\` makes the cluster
   --replicas N           copies of the new stream: 3 in a cluster of NATS servers, else 1
 ${NATS_USAGE}`,
   options: {
+    partitions: { type: "string" },
     replicas: { type: "string" },
     aside: { type: "string" },
     before: { type: "string" },

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { homeOfQueue } from "@sluice/cluster/router";
 import { NatsServers } from "@sluice/log/testing";
 import type { Sluice } from "sluice";
 import { addAll, job, take, textOf } from "../testing/jobs.ts";
@@ -110,3 +111,47 @@ test("a server's data moves to a cluster of one partition and back", async (t) =
   const { stats } = await sluice.broker.queue("images");
   assert.deepEqual([stats.waiting, stats.delayed], [0, 1]);
 });
+
+test("a server's data is divided over the partitions of a new cluster", async (t) => {
+  const partitions = 4;
+  const [dir, divided] = [newDir(), join(newDir(), "divided")];
+  const alone = await spawnServe(t, ["--keys"], dir);
+  const before = await alone.connect();
+  await fill(before);
+  await before.broker.setQueue("reports", {});
+  const ids = await addAll(before.broker, "reports", [job("first"), job("second")]);
+  const { key } = alone;
+  assert.equal(await alone.end("SIGTERM"), 0);
+
+  const copy = ["log", "copy", dir];
+  const parts = ["--partitions", String(partitions)];
+  const stream = await runSluice([...copy, `nats://${hosts}/divided-0`, ...parts]);
+  assert.equal(stream.code, 2);
+  assert.match(stream.err, /the target is a new directory/);
+  const copied = await runSluice([...copy, divided, ...parts]);
+  assert.equal(copied.code, 0, copied.err);
+  assert.match(copied.out, /divided over 4 partitions .* sluice cluster restore/);
+  const twice = await runSluice([...copy, divided, ...parts]);
+  assert.match(twice.err, /is not empty/);
+
+  const place = ["--cluster", `nats://${hosts}`, "--cluster-name", "divided"];
+  const made = await runSluice(["cluster", "restore", divided, ...place]);
+  assert.equal(made.code, 0, made.err);
+  const nodes = [
+    await spawnServe(t, [...place, "--keys", "--node", "a"]),
+    await spawnServe(t, [...place, "--keys", "--node", "b"]),
+  ];
+  const whole = await nodes[1]!.connect(key);
+  const { broker } = whole;
+  assert.equal((await broker.queue("reports")).stats.waiting, 2);
+  await broker.deleteQueue("reports");
+  await checkWhole(whole, (inner) => `${homeOfQueue("mail", partitions)}-${inner}`);
+  const known = await Promise.all(
+    ids.map((id) => broker.job(`${homeOfQueue("reports", partitions)}-${id}`).catch(codeOf)),
+  );
+  assert.deepEqual(known, ["JOB_NOT_FOUND", "JOB_NOT_FOUND"]);
+  const images = await take(broker, "images", 2);
+  assert.deepEqual(images.map(textOf).toSorted(), ["behind the gate", "free"]);
+});
+
+const codeOf = (error: { code?: string }): string | undefined => error.code;

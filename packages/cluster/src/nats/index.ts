@@ -7,6 +7,7 @@ export {
   type CreatedCluster,
   createNatsCluster,
 } from "./create-cluster.ts";
+export { type DivideBackupOptions, divideIntoBackup } from "./divide-backup.ts";
 export { type GrowOptions, growNatsCluster } from "./grow-cluster.ts";
 export { checkCopyTarget } from "./log-streams.ts";
 export type { NatsServers } from "./reach-nats.ts";
