@@ -12,6 +12,10 @@ export interface Directory {
   isPlaced(queue: string): boolean;
   /** The partitions that hold the queue; its home alone for one that was never placed. */
   placementOf(queue: string): readonly number[];
+  /** Those of them that take new jobs: all, but for a queue that was moved. */
+  addsTo(queue: string): readonly number[];
+  /** The partition that holds its jobs back while the queue moves there. */
+  heldAt(queue: string): number | undefined;
   /**
    * Adds to the partitions that hold the queue: none is ever taken off, and those that were there
    * keep their order. Resolves when `placementOf` answers so in this process.
@@ -53,6 +57,12 @@ export class MemoryDirectory implements Directory {
   placementOf(queue: string): readonly number[] {
     return this.#placements.get(queue) ?? [homeOfQueue(queue, this.homes)];
   }
+
+  addsTo(queue: string): readonly number[] {
+    return this.placementOf(queue);
+  }
+
+  heldAt(): undefined {}
 
   async place(queue: string, partitions: readonly number[]): Promise<void> {
     const known = this.#placements.get(queue) ?? [];

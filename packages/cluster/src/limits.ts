@@ -200,6 +200,10 @@ export const PROBES_WELL = 5;
 /** Nodes that each calls at: most of those that call at one must agree that it is away. */
 export const CALLERS = 3;
 
+/** How often a queue that moves is looked at, and how long callers may not have heard of it. */
+export const MOVE_LOOK_MS = 500;
+export const MOVE_SETTLE_MS = 5_000;
+
 /** How long a home may take to say what is to be copied, and how soon it is asked again. */
 export const COPY_MS_MAX = 10_000;
 export const COPY_AGAIN_MS = 500;

@@ -18,11 +18,20 @@ export interface ClusterStatus {
   readonly nodes: readonly ClusterNodeInfo[];
   readonly partitions: readonly PartitionInfo[];
   /** Queues that are elsewhere than at home, or spread. */
-  readonly placements: readonly { queue: string; partitions: readonly number[] }[];
+  readonly placements: readonly QueuePlacement[];
   /** The latest last, as far as this node has seen them. */
   readonly moves: readonly MoveInfo[];
   /** Partitions that the node that answers got from other nodes since it started. */
   readonly gained: Gained;
+}
+
+export interface QueuePlacement {
+  readonly queue: string;
+  readonly partitions: readonly number[];
+  /** Those that take new jobs; absent: all. */
+  readonly adds?: readonly number[] | undefined;
+  /** The partition that the queue moves to. */
+  readonly to?: number | undefined;
 }
 
 /** How often, by the way in which a partition came. */

@@ -6,6 +6,7 @@ import { serveSettings } from "../serve/settings.ts";
 import { counted } from "../show.ts";
 
 export const CREATE_OPTIONS: Options = {
+  to: { type: "string" },
   cluster: { type: "string" },
   "cluster-name": { type: "string" },
   "allow-untested-nats": { type: "boolean" },
@@ -60,6 +61,20 @@ export async function growCluster(call: Call): Promise<number> {
     const { before, now } = grown;
     return `the cluster has ${counted(now, "partition")}; it had ${before}`;
   });
+}
+
+/** Returns when the queue works in its new partition; the cluster goes on if this is stopped. */
+export async function moveQueue(call: Call, queue: string): Promise<number> {
+  const to = wholeOf(call, "to");
+  if (to === undefined) throw new Misuse("--to N is needed: the partition that gets the queue");
+  const { place, moveQueue: move } = await onNats(call);
+  const { stop, output } = call;
+  const onBegun = (): void =>
+    void output.progress.write(
+      `new jobs of ${queue} go to partition ${to}; they wait until the others are worked off\n`,
+    );
+  await move({ ...place, queue, to, stop, onBegun });
+  return tell(call, { queue, to }, () => `${queue} is in partition ${to}`);
 }
 
 /** Where the cluster of a command is, and what works on it. */

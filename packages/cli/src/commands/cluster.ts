@@ -6,9 +6,9 @@ import { howOf, stateOf } from "../serve/cluster-page.ts";
 import { count, counted, duration, table, time } from "../show.ts";
 import { http, TARGET, TARGET_USAGE } from "../target.ts";
 import { backUp, RESTORE_OPTIONS, restore } from "./cluster-backup.ts";
-import { CREATE_OPTIONS, createCluster, growCluster } from "./cluster-create.ts";
+import { CREATE_OPTIONS, createCluster, growCluster, moveQueue } from "./cluster-create.ts";
 
-const VERBS = ["show", "create", "drain", "grow", "backup", "restore"];
+const VERBS = ["show", "create", "drain", "grow", "move", "backup", "restore"];
 const MOVES_SHOWN = 10;
 /** Below it there is nothing to say. */
 const STORAGE_SHOWN = 0.75;
@@ -20,6 +20,7 @@ export const clusterCommand: Command = {
 sluice cluster drain NODE    has a node give its partitions away, and waits until it has none
 sluice cluster create        makes a new cluster on NATS servers, once, before its first node
 sluice cluster grow          adds partitions to a cluster that runs, up to --partitions N
+sluice cluster move QUEUE    has a queue move to partition --to N while it is used, and waits for it
 sluice cluster backup DIR    copies all partitions to a new directory, while the nodes work
 sluice cluster restore DIR   makes a cluster of a backup, where there is none
   --partition N          restores this partition alone, in a cluster that runs
@@ -46,6 +47,7 @@ ${TARGET_USAGE}`,
       wordsOf(rest);
       return growCluster(call);
     }
+    if (verb === "move") return moveQueue(call, wordsOf(rest, "QUEUE")[0]);
     if (verb === "backup") return backUp(call, wordsOf(rest, "DIR")[0]);
     if (verb === "restore") return restore(call, wordsOf(rest, "DIR")[0]);
     if (verb !== "show") throw new Misuse(`"${verb}" is not one of ${VERBS.join(", ")}`);

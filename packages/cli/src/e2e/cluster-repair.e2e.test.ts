@@ -163,6 +163,25 @@ test("partitions are added to a cluster that runs, and are in its backups", asyn
   }
   const [next] = await addAll(broker, "old", [job("two")]);
   assert.match(next!, /^0-/);
+  const move = ["cluster", "move", "old", "--to"];
+  const moving = sluice(...move, "3", ...at);
+  let moved = 2;
+  for (let id = ""; !id.startsWith("3-"); moved++) {
+    [id = ""] = await addAll(broker, "old", [job(`job ${moved}`)]);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  const old = await take(broker, "old", 2);
+  assert.deepEqual(old.map(textOf), ["one", "two"]);
+  await broker.ack(old.map(({ lease }) => ({ lease })));
+  const rest = await take(broker, "old", moved - 2);
+  assert.deepEqual(
+    rest.map(textOf),
+    Array.from(rest, (_, i) => `job ${i + 2}`),
+  );
+  assert.match(await moving, /^old is in partition 3/);
+  await broker.giveBack(rest.map(({ lease }) => lease));
+  const nowhere = await runSluice([...move, "4", ...at]);
+  assert.match(nowhere.err, /to must be a partition from 0 to 3, got 4/);
   const refused = await runSluice([...grow, "3", ...at]);
   assert.match(refused.err, /the cluster has 4 partitions, and partitions cannot be removed/);
   const dir = join(newDir(), "backup");
@@ -170,6 +189,9 @@ test("partitions are added to a cluster that runs, and are in its backups", asyn
   const again = [...at, "--cluster-name", "again"];
   await sluice("cluster", "restore", dir, ...again);
   const restored = (await (await spawnServe(t, again)).connect()).broker;
-  assert.deepEqual((await take(restored, "old", 2)).map(textOf), ["one", "two"]);
+  const [later] = await addAll(restored, "old", [job("later")]);
+  assert.match(later!, /^3-/);
+  const all = [...rest.map(textOf), "later"];
+  assert.deepEqual((await take(restored, "old", all.length)).map(textOf), all);
   assert.deepEqual((await take(restored, "q0", 1)).map(textOf), ["one"]);
 });

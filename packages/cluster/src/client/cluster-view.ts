@@ -9,6 +9,7 @@ import { type ClusterStatus, SluiceError, toSluiceError } from "@sluice/protocol
 import type { Directory } from "../directory.ts";
 import { homeOfQueue } from "../hash.ts";
 import { STATUS_MS, STATUS_PAUSE_MS, STATUS_WAIT_MS } from "../limits.ts";
+import { heldAt } from "../node/placement.ts";
 import { askStatus } from "./ask-status.ts";
 
 export interface ClusterViewOptions {
@@ -24,14 +25,14 @@ export class ClusterView implements Directory {
   #urls: readonly string[];
   #at = 0;
   #status: ClusterStatus;
-  #placements: ReadonlyMap<string, readonly number[]>;
+  #placed: ReadonlyMap<string, Placed>;
 
   private constructor(options: ClusterViewOptions, status: ClusterStatus, at: number) {
     this.#options = options;
     this.#urls = options.urls;
     this.#at = at;
     this.#status = status;
-    this.#placements = placementsOf(status);
+    this.#placed = placementsOf(status);
     this.#set(status);
   }
 
@@ -60,7 +61,7 @@ export class ClusterView implements Directory {
   }
 
   isPlaced(queue: string): boolean {
-    return this.#placements.has(queue);
+    return this.#placed.has(queue);
   }
 
   /** Where nodes are that live, the one that was last asked first. */
@@ -73,7 +74,16 @@ export class ClusterView implements Directory {
   }
 
   placementOf(queue: string): readonly number[] {
-    return this.#placements.get(queue) ?? [homeOfQueue(queue, this.homes)];
+    return this.#placed.get(queue)?.partitions ?? [homeOfQueue(queue, this.homes)];
+  }
+
+  addsTo(queue: string): readonly number[] {
+    return this.#placed.get(queue)?.adds ?? this.placementOf(queue);
+  }
+
+  heldAt(queue: string): number | undefined {
+    const placed = this.#placed.get(queue);
+    return placed === undefined ? undefined : heldAt(placed);
   }
 
   /** Nodes place queues: a client that makes a queue asks a node to place it. */
@@ -137,7 +147,7 @@ export class ClusterView implements Directory {
     this.#at = this.#urls.indexOf(url);
     if (status.version === this.#status.version) return;
     this.#status = status;
-    this.#placements = placementsOf(status);
+    this.#placed = placementsOf(status);
     for (const listener of [...this.#listeners]) listener();
   }
 }
@@ -148,6 +158,8 @@ function current(status: ClusterStatus): ClusterStatus {
   throw new SluiceError("DISCONNECTED", `the node ${status.self} does not hear its cluster`);
 }
 
-function placementsOf({ placements }: ClusterStatus): ReadonlyMap<string, readonly number[]> {
-  return new Map(placements.map(({ queue, partitions }) => [queue, partitions]));
+type Placed = ClusterStatus["placements"][number];
+
+function placementsOf({ placements }: ClusterStatus): ReadonlyMap<string, Placed> {
+  return new Map(placements.map((placed) => [placed.queue, placed]));
 }

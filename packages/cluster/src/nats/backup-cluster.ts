@@ -41,9 +41,13 @@ export function backupCluster(options: BackupOptions): Promise<BackupNote> {
       onPartition?.(log);
     }
     // Read last: a queue that was spread meanwhile is found wherever its jobs may be.
-    const queues = await readPlacements(registry);
+    const placements = Object.entries(await readPlacements(registry));
+    const queues = Object.fromEntries(placements.map(([queue, one]) => [queue, one.partitions]));
+    const moved = placements.filter(([, { adds, to }]) => adds !== undefined || to !== undefined);
+    const moves = Object.fromEntries(moved.map(([queue, { adds, to }]) => [queue, { adds, to }]));
     const { partitions, homes, level } = entry;
-    const note: BackupNote = { format: 1, name, partitions, homes, level, takenAt, logs, queues };
+    const all = { name, partitions, homes, level, takenAt, logs, queues };
+    const note: BackupNote = { format: 1, ...all, ...(moved.length === 0 ? {} : { moves }) };
     await writeNote(dir, note);
     return note;
   });

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import type { Copied } from "@sluice/log";
 import { SluiceError } from "@sluice/protocol";
 import { checkPartitions } from "../node/cluster-entry.ts";
+import type { Placement } from "../node/placement.ts";
 
 export interface BackupNote {
   /** Of this file. */
@@ -21,6 +22,8 @@ export interface BackupNote {
   readonly logs: readonly BackedUpLog[];
   /** Where queues are that are not at home alone. */
   readonly queues: Readonly<Record<string, readonly number[]>>;
+  /** Which of them take new jobs, and where a queue was moving; absent: all, and nowhere. */
+  readonly moves?: Readonly<Record<string, Pick<Placement, "adds" | "to">>> | undefined;
 }
 
 export interface BackedUpLog extends Copied {

@@ -10,6 +10,7 @@ export {
 export { type DivideBackupOptions, divideIntoBackup } from "./divide-backup.ts";
 export { type GrowOptions, growNatsCluster } from "./grow-cluster.ts";
 export { checkCopyTarget } from "./log-streams.ts";
+export { type MoveOptions, moveQueue } from "./move-queue.ts";
 export type { NatsServers } from "./reach-nats.ts";
 export { type ResetOptions, type ResetReport, resetPartition } from "./reset-partition.ts";
 export { type RestoreOptions, restoreCluster } from "./restore-cluster.ts";

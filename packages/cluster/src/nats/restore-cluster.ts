@@ -82,7 +82,7 @@ async function restoreAll(options: RestoreOptions, note: BackupNote): Promise<vo
     for (const [queue, places] of Object.entries(note.queues)) {
       const key = keyOf(queue);
       if ((await registry.get(key)) !== undefined) continue;
-      await registry.create(key, JSON.stringify({ partitions: places }));
+      await registry.create(key, JSON.stringify({ partitions: places, ...note.moves?.[queue] }));
     }
     await createCluster(registry, { name, partitions, homes, level });
     await endRestore(registry);

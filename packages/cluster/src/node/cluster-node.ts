@@ -30,6 +30,7 @@ import { relay } from "../partitions/relay.ts";
 import { ServedPartitions } from "../partitions/served-partitions.ts";
 import type { Registry, WatchedEntry } from "../registry/registry.ts";
 import { ClusterRouter } from "../router/cluster-router.ts";
+import { PartitionCalls } from "../router/partition-calls.ts";
 import { dialWithin, keepTrying } from "../within.ts";
 import { CLUSTER_KEY, type ClusterEntry, joinCluster, partitionsIn } from "./cluster-entry.ts";
 import { ClusterKeys, KEYS_KEY } from "./cluster-keys.ts";
@@ -42,6 +43,7 @@ import { Ownership } from "./ownership.ts";
 import type { KnownLog } from "./partition-life.ts";
 import { Peers } from "./peers.ts";
 import { askToDrain } from "./presence.ts";
+import { QueueMoves } from "./queue-moves.ts";
 import { QUEUE_PREFIX, RegistryDirectory } from "./registry-directory.ts";
 import { statusOf } from "./status.ts";
 import { storageLow } from "./storage-low.ts";
@@ -66,6 +68,8 @@ export interface ClusterNodeOptions {
   /** Partitions with so many jobs have a standby. Default 100,000. */
   readonly standbyJobs?: number | undefined;
   readonly resumeMs?: number | undefined;
+  /** How long callers may not have heard that a queue moves. Default 5,000. */
+  readonly moveSettleMs?: number | undefined;
   /** The connection to NATS, and which of its servers leads the stream of a partition. */
   readonly nats?: (() => NonNullable<ClusterStatus["nats"]>) | undefined;
   readonly leaderOf?: ((partition: number) => string | undefined) | undefined;
@@ -103,6 +107,7 @@ interface Parts {
   readonly peers: Peers;
   readonly copies: HomeCopies;
   readonly level: ClusterLevel;
+  readonly moves: QueueMoves;
 }
 
 export class ClusterNode implements ClusterDoor {
@@ -152,6 +157,7 @@ export class ClusterNode implements ClusterDoor {
       parts.directory.onChange(() => this.#changed());
       await parts.ownership.start();
       parts.level.start();
+      parts.moves.start();
       return parts.router;
     } catch (error) {
       this.#secret.reject(error);
@@ -259,8 +265,10 @@ export class ClusterNode implements ClusterDoor {
   /** As if the process had died: nothing is said to the others, who find out by themselves. */
   async stop(): Promise<void> {
     if (this.#parts === undefined) return;
-    const { ownership, owners, figures, open, router, own, peers, copies, level } = this.#parts;
+    const { ownership, owners, figures, open, router, own, peers } = this.#parts;
+    const { copies, level, moves } = this.#parts;
     ownership.stop();
+    moves.stop();
     level.stop();
     copies.stop();
     figures.stop();
@@ -334,7 +342,8 @@ export class ClusterNode implements ClusterDoor {
     });
     const router = new ClusterRouter({ directory, partitions });
     const own = new ClusterRouter({ directory, partitions: partitions.near() });
-    const parts = { ownership, directory, open, owners, partitions, figures, peers, copies };
+    const moves = this.#movesOf(directory, partitions, ownership);
+    const parts = { ownership, directory, open, owners, partitions, figures, peers, copies, moves };
     return { cluster, router, own, level, ...parts };
   }
 
@@ -360,6 +369,22 @@ export class ClusterNode implements ClusterDoor {
       nodes,
       onRaised: () => this.#changed(),
       onError: (error) => onError?.(undefined, error),
+    });
+  }
+
+  #movesOf(
+    directory: RegistryDirectory,
+    partitions: ServedPartitions,
+    ownership: Ownership,
+  ): QueueMoves {
+    return new QueueMoves({
+      clock: this.#clock,
+      directory,
+      calls: new PartitionCalls({ directory, partitions, clock: this.#clock }),
+      isServed: (partition) =>
+        ownership.isHearing && ownership.life(partition)?.state === "serving",
+      onError: (error) => this.#options.onError?.(undefined, error),
+      settleMs: this.#options.moveSettleMs,
     });
   }
 

@@ -3,12 +3,13 @@ import type { Directory } from "../directory.ts";
 import { homeOfQueue } from "../hash.ts";
 import type { Registry, WatchedEntry } from "../registry/registry.ts";
 import { isConflict } from "../within.ts";
+import { heldAt, type Placement, parsePlacement, spreadTo } from "./placement.ts";
 
 export const QUEUE_PREFIX = "queue.";
 
 interface Placed {
   /** Undefined: it was taken back here, and the word of it has not come round yet. */
-  readonly partitions: readonly number[] | undefined;
+  readonly placement: Placement | undefined;
   readonly revision: number;
 }
 
@@ -44,7 +45,7 @@ export class RegistryDirectory implements Directory {
   }
 
   isPlaced(queue: string): boolean {
-    return this.#placements.get(queue)?.partitions !== undefined;
+    return this.#placements.get(queue)?.placement !== undefined;
   }
 
   ownerOf(partition: number): string | undefined {
@@ -52,36 +53,66 @@ export class RegistryDirectory implements Directory {
   }
 
   placementOf(queue: string): readonly number[] {
-    return this.#placements.get(queue)?.partitions ?? [homeOfQueue(queue, this.homes)];
+    return this.#of(queue).partitions;
+  }
+
+  addsTo(queue: string): readonly number[] {
+    const { adds, partitions } = this.#of(queue);
+    return adds ?? partitions;
+  }
+
+  heldAt(queue: string): number | undefined {
+    return heldAt(this.#of(queue));
   }
 
   /** Those that are elsewhere than at home alone. */
-  list(): { queue: string; partitions: readonly number[] }[] {
-    return [...this.#placements].flatMap(([queue, { partitions }]) =>
-      partitions === undefined ? [] : [{ queue, partitions }],
+  list(): ({ queue: string } & Placement)[] {
+    return [...this.#placements].flatMap(([queue, { placement }]) =>
+      placement === undefined ? [] : [{ queue, ...placement }],
     );
   }
 
   async place(queue: string, partitions: readonly number[]): Promise<void> {
+    await this.change(queue, (known) => {
+      const next = spreadTo(known ?? { partitions: [] }, partitions);
+      return next.partitions.length === known?.partitions.length ? known : next;
+    });
+  }
+
+  /**
+   * Writes what `change` makes of the placement, again if another writer was faster; what it
+   * answers as it was is not written. Resolves with what holds then.
+   */
+  async change(
+    queue: string,
+    change: (known: Placement | undefined) => Placement,
+  ): Promise<Placement> {
     const key = keyOf(queue);
     for (;;) {
       const found = await this.#registry.get(key);
-      const known = found === undefined ? [] : partitionsOf(found.value);
-      const all = [...new Set([...known, ...partitions])];
-      if (found !== undefined && all.length === known.length) {
-        return this.#set(queue, known, found.revision);
+      const known = found === undefined ? undefined : parsePlacement(found.value);
+      const next = change(known);
+      if (found !== undefined && next === known) {
+        this.#set(queue, known, found.revision);
+        return next;
       }
-      const value = JSON.stringify({ partitions: all });
+      const value = JSON.stringify(next);
       try {
         const written = found
           ? this.#registry.update(key, value, found.revision)
           : this.#registry.create(key, value);
-        return this.#set(queue, all, await written);
+        this.#set(queue, next, await written);
+        return next;
       } catch (error) {
-        // Another writer places the same queue: both placements must be kept.
+        // Both changes must be kept.
         if (!isConflict(error)) throw error;
       }
     }
+  }
+
+  #of(queue: string): Placement {
+    const placed = this.#placements.get(queue)?.placement;
+    return placed ?? { partitions: [homeOfQueue(queue, this.homes)] };
   }
 
   async unplace(queue: string): Promise<void> {
@@ -100,17 +131,17 @@ export class RegistryDirectory implements Directory {
   hear({ key, value, revision }: WatchedEntry): void {
     if (!key.startsWith(QUEUE_PREFIX)) return;
     const queue = queueOf(key);
-    this.#set(queue, value === undefined ? undefined : partitionsOf(value), revision);
+    this.#set(queue, value === undefined ? undefined : parsePlacement(value), revision);
     // What was said before has been heard by now.
     const known = this.#placements.get(queue);
-    if (value === undefined && known?.partitions === undefined) this.#placements.delete(queue);
+    if (value === undefined && known?.placement === undefined) this.#placements.delete(queue);
   }
 
-  #set(queue: string, partitions: readonly number[] | undefined, revision: number): void {
+  #set(queue: string, placement: Placement | undefined, revision: number): void {
     const known = this.#placements.get(queue);
     if (known !== undefined && known.revision >= revision) return;
-    this.#placements.set(queue, { partitions, revision });
-    if (known?.partitions !== undefined || partitions !== undefined) this.#changed();
+    this.#placements.set(queue, { placement, revision });
+    if (known?.placement !== undefined || placement !== undefined) this.#changed();
   }
 
   #changed(): void {
@@ -128,20 +159,11 @@ function queueOf(key: string): string {
 }
 
 /** Where queues are that are not at home alone. */
-export async function readPlacements(registry: Registry): Promise<Record<string, number[]>> {
-  const found = new Map<string, number[]>();
+export async function readPlacements(registry: Registry): Promise<Record<string, Placement>> {
+  const found = new Map<string, Placement>();
   const end = await registry.watch([QUEUE_PREFIX], ({ key, value }) => {
-    if (value !== undefined) found.set(queueOf(key), partitionsOf(value));
+    if (value !== undefined) found.set(queueOf(key), parsePlacement(value));
   });
   end();
   return Object.fromEntries([...found].toSorted(([a], [b]) => (a < b ? -1 : 1)));
-}
-
-function partitionsOf(text: string): number[] {
-  try {
-    const { partitions } = JSON.parse(text) as { partitions?: unknown };
-    return Array.isArray(partitions) ? partitions.filter(Number.isInteger) : [];
-  } catch {
-    return [];
-  }
 }

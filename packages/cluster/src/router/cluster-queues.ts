@@ -47,12 +47,17 @@ export class ClusterQueues {
     const held = await this.#placeNew(queue);
     const wanted = this.#spreadTo(queue, held, spread);
     const [first, ...others] = held as [number, ...number[]];
+    // Not to be resumed there before the other partitions have no jobs of it any more.
+    const heldAt = directory.heldAt(queue);
+    const { paused: _, ...unpaused } = own;
     const { config } = await this.#calls.ask(first, (port) =>
       port.setQueue(queue, options === undefined || options === null ? options : own),
     );
     const added = wanted.filter((partition) => !held.includes(partition));
     await Promise.all([
-      ...others.map((partition) => this.#change(queue, partition, own, config)),
+      ...others.map((partition) =>
+        this.#change(queue, partition, partition === heldAt ? unpaused : own, config),
+      ),
       ...added.map((partition) =>
         this.#calls.ask(partition, (port) => port.setQueue(queue, config)),
       ),
@@ -111,13 +116,14 @@ export class ClusterQueues {
     if (!Number.isInteger(spread) || spread < 1 || spread > partitions) {
       throw invalid("queue.spread", `an integer from 1 to ${partitions}`, spread);
     }
-    if (spread < held.length) {
-      throw invalid("queue.spread", `at least ${held.length}: it only grows`, spread);
+    const taking = this.#calls.directory.addsTo(queue).length;
+    if (spread < taking) {
+      throw invalid("queue.spread", `at least ${taking}: it only grows`, spread);
     }
     const home = homeOfQueue(queue, partitions);
     const wanted = [...held];
     const left = Array.from({ length: partitions }, (_, i) => (home + i) % partitions);
-    while (wanted.length < spread) {
+    while (wanted.length < spread + held.length - taking) {
       const free = left.filter((partition) => !wanted.includes(partition));
       wanted.push(this.#leastLoaded(free, wanted));
     }
@@ -229,7 +235,7 @@ export class ClusterQueues {
       found.sort((a, b) => rank(a.partition) - rank(b.partition));
       return mergeQueues(
         found.map(({ info }) => info),
-        placement.length,
+        this.#calls.directory.addsTo(name).length,
       );
     });
   }

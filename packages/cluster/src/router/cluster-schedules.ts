@@ -25,7 +25,8 @@ export class ClusterSchedules {
     this.#calls.check();
     const placement = this.#calls.directory.placementOf(queue);
     const fairnessKey = options?.options?.fairnessKey ?? name;
-    const home = placement[slotOf({ fairnessKey }, placement.length)]!;
+    const adds = this.#calls.directory.addsTo(queue);
+    const home = adds[slotOf({ fairnessKey }, adds.length)]!;
     for (const partition of placement) {
       if (partition !== home) await this.#remove(partition, queue, name);
     }

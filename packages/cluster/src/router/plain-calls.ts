@@ -113,7 +113,7 @@ function ofQueue(name: CallName): PlainCall {
     const placement = calls.directory.placementOf(args[0] as string);
     const known = await calls.known(placement, NOT_FOUND, at(name, args));
     const answers = known.map(({ value }) => value);
-    return mergeAnswers(name, answers, placement.length);
+    return mergeAnswers(name, answers, calls.directory.addsTo(args[0] as string).length);
   };
 }
 

@@ -32,7 +32,7 @@ export class RoutedAdds {
   ): Promise<Outcome<Added>[]> {
     const { signal } = options;
     checkSignal(signal);
-    const placement = this.#calls.directory.placementOf(queue);
+    const placement = this.#calls.directory.addsTo(queue);
     const shares = sharesOf(jobs, (job) => placement[slotOf(job, placement.length)]!);
     const [first] = shares.shares;
     if (shares.shares.length <= 1) {

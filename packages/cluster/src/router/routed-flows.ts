@@ -42,7 +42,7 @@ export class RoutedFlows {
   }
 
   #partitionOf({ queue, fairnessKey }: Pick<FlowJob, "queue" | "fairnessKey">): number {
-    const placement = this.#calls.directory.placementOf(String(queue));
+    const placement = this.#calls.directory.addsTo(String(queue));
     return placement[slotOf({ fairnessKey }, placement.length)]!;
   }
 

@@ -25,6 +25,7 @@ export interface TestNode {
 }
 
 const LEASE_MS = 1_000;
+const MOVE_SETTLE_MS = 100;
 
 class WrongClock extends SystemClock {
   readonly #aheadMs: number;
@@ -102,6 +103,7 @@ export class NodeCluster {
       version: "test",
       clock: new WrongClock(aheadMs),
       leaseMs: LEASE_MS,
+      moveSettleMs: MOVE_SETTLE_MS,
     });
     const joined = Promise.withResolvers<Broker>();
     const server = await serve({

@@ -7,6 +7,7 @@ import {
   type MoveInfo,
   type NatsInfo,
   type PartitionInfo,
+  type QueuePlacement,
   SluiceError,
 } from "@sluice/protocol";
 import type { FastifyInstance } from "fastify";
@@ -87,7 +88,12 @@ const STATUS: Schema = shape<ClusterStatus>({
   nodes: list(NODE),
   partitions: list(PARTITION),
   placements: list(
-    shape<ClusterStatus["placements"][number]>({ queue: NAME, partitions: list(COUNT) }),
+    shape<QueuePlacement>({
+      queue: NAME,
+      partitions: list(COUNT),
+      adds: maybe(about("Those that take new jobs; absent: all.", list(COUNT))),
+      to: maybe(about("The partition that the queue moves to.", COUNT)),
+    }),
   ),
   moves: list(MOVE),
   gained: about(
