@@ -13,6 +13,8 @@ export class TcpProxy {
   readonly #target: () => number;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  /** Where it listens, also when it is closed. */
+  port = 0;
   /** What comes waits so long. */
   delayMs = 0;
   #state: "open" | "cut" | "silent" = "open";
@@ -25,13 +27,12 @@ export class TcpProxy {
   /** To a port of loopback, which need not be known yet. */
   static async start(target: () => number): Promise<TcpProxy> {
     const proxy = new TcpProxy(target);
-    proxy.#server.listen(0, "127.0.0.1");
-    await once(proxy.#server, "listening");
+    const listening = once(proxy.#server, "listening");
+    proxy.#server.listen(0, "127.0.0.1", () => {
+      proxy.port = (proxy.#server.address() as AddressInfo).port;
+    });
+    await listening;
     return proxy;
-  }
-
-  get port(): number {
-    return (this.#server.address() as AddressInfo).port;
   }
 
   /** All connections break, and no more are made. */

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
 import { test } from "node:test";
 import { promisify } from "node:util";
+import { NatsServers } from "./nats-servers.ts";
 
 const END_MS_MAX = 60_000;
 
@@ -17,4 +20,14 @@ test("a process that leaves its servers behind ends, and can connect before it d
   const options = { cwd: import.meta.dirname, timeout: END_MS_MAX };
   const { stdout } = await promisify(execFile)(process.execPath, args, options);
   assert.equal(stdout, "connected\n");
+});
+
+test("a server that cannot start is named at once, with what it said", async () => {
+  const address = "127.0.0.77";
+  const other = createServer();
+  other.listen(4222, address);
+  await once(other, "listening");
+  const starting = NatsServers.start({ hosts: [{ address, command: [] }] });
+  await assert.rejects(starting, /n1 has ended with 1: .*already in use/);
+  other.close();
 });

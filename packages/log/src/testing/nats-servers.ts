@@ -40,7 +40,10 @@ interface Ports {
 }
 
 const READY_MS = 60_000;
+const START_TRIES = 3;
 const LOOK_MS = 50;
+
+class ServerEnded extends Error {}
 
 /** Real nats-server processes on loopback with JetStream, for tests that kill them. */
 export class NatsServers {
@@ -51,8 +54,22 @@ export class NatsServers {
   readonly #onExit = (): void => this.#killAll();
 
   static async start(options: NatsServersOptions = {}): Promise<NatsServers> {
-    const { count = 1, config = "", version, hosts, prepareStore, syncInterval } = options;
-    const places = hosts?.map(fixedPorts) ?? (await loopbackPorts(count));
+    const { count = 1, hosts } = options;
+    if (hosts !== undefined) return NatsServers.#startAt(hosts.map(fixedPorts), options);
+    for (let tries = 1; ; tries++) {
+      try {
+        return await NatsServers.#startAt(await loopbackPorts(count), options);
+      } catch (error) {
+        // Another program may have got one of the ports before the server did.
+        if (!(error instanceof ServerEnded) || tries === START_TRIES) throw error;
+      }
+    }
+  }
+
+  static async #startAt(
+    places: readonly Ports[],
+    { config = "", version, prepareStore, syncInterval }: NatsServersOptions,
+  ): Promise<NatsServers> {
     const servers = new NatsServers(places, { config, syncInterval }, natsProgram(version));
     for (const index of places.keys()) {
       mkdirSync(servers.storeOf(index));
@@ -112,6 +129,7 @@ export class NatsServers {
     const child = this.#children[index];
     if (child === undefined) return;
     this.#children[index] = undefined;
+    if (hasEnded(child)) return;
     const ended = once(child, "exit");
     child.ref();
     child.kill(signal);
@@ -132,7 +150,8 @@ export class NatsServers {
 
   /** Starts a server with the directory that it had. */
   async restart(index: number): Promise<void> {
-    if (this.#children[index] !== undefined) return;
+    const running = this.#children[index];
+    if (running !== undefined && !hasEnded(running)) return;
     // A test that is killed leaves no server behind.
     const { command } = this.#ports[index]!;
     const server = [this.#program, "-c", this.#configPath(index)];
@@ -147,11 +166,23 @@ export class NatsServers {
   /** Waits until all that run are connected and have a leader that takes requests. */
   async ready(): Promise<void> {
     await until("the servers are ready", async () => {
+      this.#checkRunning();
       if ((await this.metaLeader()) === undefined) return false;
       // The monitoring page is there before clients are let in.
       const ports = this.#running().map((index) => this.#ports[index]!);
       return (await Promise.all(ports.map(isOpen))).every(Boolean);
     });
+  }
+
+  /** One that has ended by itself is not waited for. */
+  #checkRunning(): void {
+    for (const index of this.#running()) {
+      const child = this.#children[index]!;
+      if (!hasEnded(child)) continue;
+      const said = readFileSync(this.logOf(index), "utf8").trim().split("\n").slice(-3).join("; ");
+      const how = child.exitCode ?? child.signalCode;
+      throw new ServerEnded(`${this.nameOf(index)} has ended with ${how}: ${said}`);
+    }
   }
 
   /** Which server leads the cluster's own group; the single one of one. */
@@ -231,6 +262,10 @@ export class NatsServers {
   }
 }
 
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
+}
+
 /** A process gets the signal to stop at its next turn on a processor. */
 function hasStopped(pid: number): boolean {
   const tasks = `/proc/${pid}/task`;
@@ -290,11 +325,12 @@ async function loopbackPorts(count: number): Promise<Ports[]> {
 /** All are held until all are found, so that no two are the same. */
 async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer());
+  const ports: number[] = [];
   for (const server of servers) {
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
+    const listening = once(server, "listening");
+    server.listen(0, "127.0.0.1", () => ports.push((server.address() as { port: number }).port));
+    await listening;
   }
-  const ports = servers.map((server) => (server.address() as { port: number }).port);
   for (const server of servers) {
     server.close();
     await once(server, "close");
