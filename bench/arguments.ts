@@ -17,7 +17,7 @@ const HELP = `npm run bench -- [names] [options]
   engine ...      the named benchmarks
   --json          one object a line instead of a table
   --quick         sizes divided by 10, 3 runs
-  --full          the largest sizes; goes on where an interrupted one was (peers)
+  --full          the largest sizes; continues where an interrupted one was (peers)
   --only <part>   the group of this name, or those whose name contains it
   --write-docs    writes the benchmark's page in docs (peers)`;
 

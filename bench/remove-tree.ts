@@ -8,7 +8,7 @@ const REST_MS = 100;
 type Remove = (path: string) => void;
 const remove: Remove = (path) => rmSync(path, { recursive: true, force: true });
 
-// At the end of a process nothing can be awaited but time itself: servers that were told to end may
+// At the end of a process nothing can be awaited but time itself: servers that end may
 // still write their last, and then an attempt throws. Where they remove a file themselves it ends
 // early and says nothing, so that only a look tells.
 export function removeTree(dir: string, attempt = remove, restMs = REST_MS): void {

@@ -9,17 +9,25 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { apiPage } from "./docs/api-page.ts";
 import { cliPage } from "./docs/cli-page.ts";
+import { configurationPage } from "./docs/configuration-page.ts";
 import { errorsPage } from "./docs/errors-page.ts";
+import { httpPage } from "./docs/http-page.ts";
+import { libraryPage } from "./docs/library-page.ts";
+import { limitsPage } from "./docs/limits-page.ts";
 import { optionsPage } from "./docs/options-page.ts";
 
 const root = dirname(import.meta.dirname);
 const SITE_PORT = "7080";
 
-const PAGES: Readonly<Record<string, () => string>> = {
+const PAGES: Readonly<Record<string, () => string | Promise<string>>> = {
   "docs/reference/api.md": apiPage,
   "docs/reference/options.md": optionsPage,
   "docs/reference/errors.md": errorsPage,
   "docs/reference/cli.md": cliPage,
+  "docs/reference/configuration.md": configurationPage,
+  "docs/reference/http.md": httpPage,
+  "docs/reference/library.md": libraryPage,
+  "docs/reference/limits.md": limitsPage,
 };
 
 function textAt(path: string): string | undefined {
@@ -31,21 +39,23 @@ function textAt(path: string): string | undefined {
 }
 
 /** The reference pages that differ from what the sources say now. */
-function stalePages(): [page: string, text: string][] {
-  return Object.entries(PAGES).flatMap(([page, make]) => {
-    const text = make();
-    return textAt(join(root, page)) === text ? [] : [[page, text]];
-  });
+async function stalePages(): Promise<[page: string, text: string][]> {
+  const stale: [string, string][] = [];
+  for (const [page, make] of Object.entries(PAGES)) {
+    const text = await make();
+    if (textAt(join(root, page)) !== text) stale.push([page, text]);
+  }
+  return stale;
 }
 
-function check(): number {
-  const stale = stalePages();
+async function check(): Promise<number> {
+  const stale = await stalePages();
   for (const [page] of stale) console.log(`${page} is stale: run npm run docs -- write`);
   return stale.length === 0 ? 0 : 1;
 }
 
-function write(): number {
-  for (const [page, text] of stalePages()) {
+async function write(): Promise<number> {
+  for (const [page, text] of await stalePages()) {
     const path = join(root, page);
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text);
@@ -54,15 +64,15 @@ function write(): number {
   return 0;
 }
 
-function vitepress(...args: string[]): number {
-  write();
+async function vitepress(...args: string[]): Promise<number> {
+  await write();
   const program = join(root, "node_modules", "vitepress", "bin", "vitepress.js");
   const [command = "", ...flags] = args;
   const words = [program, command, join(root, "docs"), ...flags];
   return spawnSync(process.execPath, words, { stdio: "inherit", cwd: root }).status ?? 1;
 }
 
-const COMMANDS: Readonly<Record<string, () => number>> = {
+const COMMANDS: Readonly<Record<string, () => Promise<number>>> = {
   "--check": check,
   write,
   build: () => vitepress("build"),
@@ -75,4 +85,4 @@ if (command === undefined) {
   const known = Object.keys(COMMANDS).join(", ");
   console.error(`there is no command ${JSON.stringify(name)}; known are ${known}`);
 }
-process.exitCode = command === undefined ? 2 : command();
+process.exitCode = command === undefined ? 2 : await command();

@@ -23,7 +23,7 @@ export function cacheDir(): string {
   const home = process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache");
   const dir = own ?? join(process.getuid?.() === ROOT ? "/var/tmp" : home, "sluice-bench");
   mkdirSync(dir, { recursive: true, mode: 0o755 });
-  if (statSync(dir).uid !== process.getuid?.()) throw new Error(`${dir} belongs to somebody else`);
+  if (statSync(dir).uid !== process.getuid?.()) throw new Error(`${dir} belongs to someone else`);
   return dir;
 }
 

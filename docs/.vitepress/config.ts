@@ -1,6 +1,7 @@
 // The documentation site: `npm run docs` serves it, `npm run docs -- build` writes it to dist/site.
 
 import { defineConfig } from "vitepress";
+import { withFileNames } from "./file-names.ts";
 import { REPOSITORY, toRepository } from "./links.ts";
 import { writeLlmsTexts } from "./llms.ts";
 
@@ -12,7 +13,12 @@ export default defineConfig({
   outDir: "../dist/site",
   cacheDir: "../node_modules/.cache/vitepress",
   cleanUrls: false,
-  markdown: { config: toRepository },
+  markdown: {
+    config(markdown) {
+      toRepository(markdown);
+      withFileNames(markdown);
+    },
+  },
   vite: { build: { chunkSizeWarningLimit: 2_000 } },
   buildEnd: ({ outDir, srcDir }) => writeLlmsTexts(srcDir, outDir),
   themeConfig: {
@@ -51,6 +57,8 @@ export default defineConfig({
           page("Testing", "/guides/testing"),
           page("Tracing and metrics", "/guides/tracing-and-metrics"),
           page("Running a server", "/guides/server"),
+          page("A cluster", "/cluster"),
+          page("PostgreSQL", "/postgres"),
           page("Upgrading", "/guides/upgrading"),
           page("Backing up", "/guides/backing-up"),
           page("A bad day", "/guides/bad-day"),
@@ -76,11 +84,17 @@ export default defineConfig({
         collapsed: true,
         items: [
           page("Overview", "/reference/"),
+          page("Library", "/reference/library"),
           page("Calls", "/reference/api"),
           page("Options", "/reference/options"),
           page("Errors", "/reference/errors"),
           page("Command line", "/reference/cli"),
+          page("Configuration", "/reference/configuration"),
+          page("HTTP", "/reference/http"),
           page("Stream", "/protocol"),
+          page("Metrics", "/reference/metrics"),
+          page("Events", "/reference/events"),
+          page("Limits", "/reference/limits"),
         ],
       },
       {
@@ -88,7 +102,8 @@ export default defineConfig({
         collapsed: true,
         items: [
           page("Operating", "/operating"),
-          page("PostgreSQL", "/postgres"),
+          page("Cluster: promises and size", "/cluster-promises"),
+          page("Cluster: runbooks", "/cluster-runbooks"),
           page("Dashboard", "/dashboard"),
         ],
       },

@@ -242,7 +242,7 @@ class Client:
         return json.loads(reader.blob()).get("answer")
 
     def ping(self):
-        """For whoever has nothing else to say for ten seconds: silence ends the connection."""
+        """For a client that sends nothing else for ten seconds: silence ends the connection."""
         self.web_socket.send(frame(PING, 0))
 
     def close(self):

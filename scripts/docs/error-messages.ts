@@ -2,9 +2,11 @@
 // be read on one page.
 
 import { globSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, posix } from "node:path";
 import { ERROR_CODES } from "@sluice/protocol";
 import { parseSync, Visitor } from "oxc-parser";
+import { sampleOf } from "./error-samples.ts";
+import { limitsIn } from "./limits-in.ts";
 
 export interface Message {
   readonly code: string;
@@ -16,12 +18,35 @@ const CODES = new Set<string>(ERROR_CODES);
 const LEFT_OUT = /(\.test\.ts$|\/testing\/|\/conformance\/|\/node_modules\/|packages\/sim\/)/;
 
 export function errorMessages(root: string): Message[] {
-  const files = globSync("packages/*/src/**/*.ts", { cwd: root })
+  const sources = globSync("packages/*/src/**/*.ts", { cwd: root })
     .map((path) => path.replaceAll("\\", "/"))
-    .filter((path) => !LEFT_OUT.test(path));
-  const found = files.flatMap((path) => messagesIn(path, readFileSync(join(root, path), "utf8")));
+    .filter((path) => !LEFT_OUT.test(path))
+    .map((path): Source => {
+      const text = readFileSync(join(root, path), "utf8");
+      return { path, text, program: parseSync(path, text).program as unknown as Syntax };
+    });
+  const limits = new Map(
+    sources.flatMap(({ text }) => [...limitsIn(text)].filter(([name]) => name.includes("_"))),
+  );
+  const makers = new Map(
+    sources.flatMap((source) =>
+      [...makersIn(source)]
+        .filter(([, { isExported }]) => isExported)
+        .flatMap(([name, maker]): [string, Maker][] => [
+          [`${source.path}#${name}`, maker],
+          [`${packageOf(source.path)}#${name}`, maker],
+        ]),
+    ),
+  );
+  const found = sources.flatMap((source) => new Messages(source, limits, makers).find());
   const byText = new Map(found.map((message) => [`${message.code} ${message.text}`, message]));
   return [...byText.values()].sort(({ text: a }, { text: b }) => (a < b ? -1 : 1));
+}
+
+interface Source {
+  readonly path: string;
+  readonly text: string;
+  readonly program: Syntax;
 }
 
 /** What is read of a node of the syntax tree. */
@@ -32,110 +57,189 @@ interface Syntax {
   readonly [field: string]: unknown;
 }
 
-/** Wherever a code of the catalogue is an argument and the one after it is a text. */
-function messagesIn(path: string, text: string): Message[] {
-  const messages: Message[] = [];
-  const constants = new Map<string, Syntax>();
+/** A function that makes an error of this code, and the message as it writes it. */
+interface Maker {
+  readonly code: string;
+  readonly params: readonly string[];
+  readonly message: Syntax;
+  readonly source: Source;
+  readonly isExported: boolean;
+}
+
+function codeOf(node: Syntax | undefined): string | undefined {
+  const code = node?.type === "Literal" ? String(node.value) : "";
+  return CODES.has(code) ? code : undefined;
+}
+
+/** `unauthorized(message)` or `invalid(field, wanted, value)`, which others call with texts. */
+function makersIn(source: Source): Map<string, Maker> {
+  const makers = new Map<string, Maker>();
   const look = (node: object): void => {
-    const [first, second] = (node as { arguments: Syntax[] }).arguments;
-    const code = first?.type === "Literal" ? String(first.value) : "";
-    if (!CODES.has(code) || second === undefined) return;
-    for (const rendered of render(second, text, constants)) messages.push({ code, text: rendered });
+    const { id, params, body } = node as Record<string, Syntax | Syntax[] | null>;
+    const names = (params as Syntax[]).map(({ name }) => String(name ?? ""));
+    const texts = new Map<string, Syntax>();
+    new Visitor({
+      VariableDeclarator: ({ id, init }) => {
+        if (id.type === "Identifier" && init?.type === "TemplateLiteral") {
+          texts.set(id.name, init as unknown as Syntax);
+        }
+      },
+      NewExpression: (inner) => {
+        const [first, second] = inner.arguments as unknown as Syntax[];
+        const code = codeOf(first);
+        if (code === undefined || second === undefined) return;
+        const name = String(second.name);
+        const isText = second.type === "TemplateLiteral" || names.includes(name);
+        const message = isText ? second : texts.get(name);
+        if (message === undefined || !isMadeOf(message, names)) return;
+        const { start } = node as Syntax;
+        const isExported = source.text.slice(0, start).endsWith("export ");
+        const maker = { code, params: names, message, source, isExported };
+        makers.set(String((id as Syntax | null)?.name), maker);
+      },
+    }).visit({ type: "Program", body: [body] } as never);
   };
-  new Visitor({
-    VariableDeclarator: (node) => noteConstant(constants, node as unknown as Syntax),
-    NewExpression: look,
-    CallExpression: look,
-  }).visit(parseSync(path, text).program);
-  return messages;
+  new Visitor({ FunctionDeclaration: look }).visit(source.program as never);
+  return makers;
 }
 
-/** A message is often a constant just above its error: the last one of that name counts. */
-function noteConstant(constants: Map<string, Syntax>, { id, init }: Syntax): void {
-  const { type, name } = id as Syntax;
-  if (type === "Identifier" && init !== null) constants.set(String(name), init as Syntax);
+/** Whether texts of callers are in a message: one of numbers and names alone is read in place. */
+function isMadeOf(message: Syntax, params: readonly string[]): boolean {
+  if (message.type === "Identifier") return true;
+  const expressions = message.expressions as Syntax[];
+  return expressions.some(
+    ({ type, name }) => type === "Identifier" && params.includes(String(name)),
+  );
 }
 
-/** Every text that an expression can have; none for a message that is made elsewhere. */
-function render(node: Syntax, source: string, constants: Map<string, Syntax>): string[] {
-  const all = (part: unknown) => render(part as Syntax, source, constants);
-  if (node.type === "Literal") return typeof node.value === "string" ? [node.value] : [];
-  if (node.type === "ConditionalExpression") {
-    return [...all(node.consequent), ...all(node.alternate)];
+const packageOf = (path: string): string => path.split("/").slice(0, 2).join("/");
+
+/** What a file imports, by name: from which file, or from which package. */
+function importsOf({ path, text }: Source): Map<string, string> {
+  const imports = text.matchAll(/^import (?:type )?\{([^}]*)\} from "([^"]+)";$/gm);
+  return new Map(
+    [...imports].flatMap(([, names = "", from = ""]) => {
+      const file = posix.join(posix.dirname(path), from);
+      const place = from.startsWith(".") ? file : `packages/${from.split("/").at(1)}`;
+      return names
+        .split(",")
+        .map((name): [string, string] => [name.trim(), `${place}#${name.trim()}`]);
+    }),
+  );
+}
+
+/** The messages of one file. */
+class Messages {
+  readonly #source: Source;
+  readonly #limits: ReadonlyMap<string, number>;
+  readonly #makers: ReadonlyMap<string, Maker>;
+  /** Those of this file. */
+  readonly #own: ReadonlyMap<string, Maker>;
+  /** A message is often a constant just above its error: the last one of that name counts. */
+  readonly #constants = new Map<string, Syntax>();
+  readonly #found: Message[] = [];
+  readonly #imports: ReadonlyMap<string, string>;
+
+  constructor(
+    source: Source,
+    limits: ReadonlyMap<string, number>,
+    makers: ReadonlyMap<string, Maker>,
+  ) {
+    this.#source = source;
+    this.#limits = limits;
+    this.#makers = makers;
+    this.#own = makersIn(source);
+    this.#imports = importsOf(source);
   }
-  if (node.type === "BinaryExpression" && node.operator === "+") {
-    return all(node.left).flatMap((left) => all(node.right).map((right) => left + right));
+
+  find(): Message[] {
+    const look = (node: object): void => this.#look(node as Syntax);
+    new Visitor({
+      VariableDeclarator: ({ id, init }) => {
+        const { type, name } = id as unknown as Syntax;
+        if (type === "Identifier" && init !== null) {
+          this.#constants.set(String(name), init as unknown as Syntax);
+        }
+      },
+      NewExpression: look,
+      CallExpression: look,
+    }).visit(this.#source.program as never);
+    return this.#found;
   }
-  if (node.type === "Identifier") {
-    const value = constants.get(String(node.name));
-    return value === undefined || value.type === "Identifier" ? [] : all(value);
+
+  /** Wherever a code of the catalogue is an argument and the one after it is a text. */
+  #look(node: Syntax): void {
+    const [first, second, ...rest] = node.arguments as Syntax[];
+    const code = codeOf(first);
+    if (code !== undefined) {
+      if (second !== undefined) this.#note(code, this.#render(second));
+      return;
+    }
+    const name = String((node.callee as Syntax).name ?? "");
+    const maker = this.#own.get(name) ?? this.#makers.get(this.#imports.get(name) ?? "");
+    if (maker === undefined || first === undefined) return;
+    const given = [first, ...(second === undefined ? [] : [second]), ...rest];
+    this.#note(maker.code, this.#made(maker, given));
   }
-  return node.type === "TemplateLiteral" ? [fill(node, source)] : [];
+
+  #note(code: string, texts: readonly string[]): void {
+    for (const text of texts) this.#found.push({ code, text: sampleOf(text) });
+  }
+
+  /** The message of a function, with the texts that this call gives it. */
+  #made({ params, message, source }: Maker, given: readonly Syntax[]): string[] {
+    const textsOf = (param: string): string[] | undefined => {
+      const at = params.indexOf(param);
+      return given[at] === undefined ? undefined : this.#render(given[at]);
+    };
+    if (message.type === "Identifier") return textsOf(String(message.name)) ?? [];
+    const quasis = message.quasis as { value: { cooked: string } }[];
+    const expressions = message.expressions as Syntax[];
+    let texts = [quasis[0]!.value.cooked];
+    for (const [i, expression] of expressions.entries()) {
+      const own = expression.type === "Identifier" ? textsOf(String(expression.name)) : undefined;
+      const parts = own?.length ? own : [nameOf(expression, source.text, this.#limits)];
+      texts = texts.flatMap((text) =>
+        parts.map((part) => text + part + quasis[i + 1]!.value.cooked),
+      );
+    }
+    return texts;
+  }
+
+  /** Every text that an expression can have; none for a message that is made elsewhere. */
+  #render(node: Syntax): string[] {
+    const all = (part: unknown) => this.#render(part as Syntax);
+    if (node.type === "Literal") return typeof node.value === "string" ? [node.value] : [];
+    if (node.type === "ConditionalExpression") {
+      return [...all(node.consequent), ...all(node.alternate)];
+    }
+    if (node.type === "BinaryExpression" && node.operator === "+") {
+      return all(node.left).flatMap((left) => all(node.right).map((right) => left + right));
+    }
+    if (node.type === "Identifier") {
+      const value = this.#constants.get(String(node.name));
+      return value === undefined || value.type === "Identifier" ? [] : all(value);
+    }
+    return node.type === "TemplateLiteral" ? [this.#fill(node)] : [];
+  }
+
+  #fill(node: Syntax): string {
+    const quasis = node.quasis as { value: { cooked: string } }[];
+    const expressions = node.expressions as Syntax[];
+    return quasis
+      .map(({ value }, index) => {
+        const expression = expressions[index];
+        return (
+          value.cooked +
+          (expression === undefined ? "" : nameOf(expression, this.#source.text, this.#limits))
+        );
+      })
+      .join("");
+  }
 }
 
-function fill(node: Syntax, source: string): string {
-  const quasis = node.quasis as { value: { cooked: string } }[];
-  const expressions = node.expressions as Syntax[];
-  return quasis
-    .map(({ value }, index) => {
-      const expression = expressions[index];
-      return value.cooked + (expression === undefined ? "" : sampleOf(expression, source));
-    })
-    .join("");
+/** The value of a limit, or the name of another expression in brackets. */
+function nameOf({ start, end }: Syntax, text: string, limits: ReadonlyMap<string, number>): string {
+  const name = /(\w+)\W*$/.exec(text.slice(start, end))?.[1] ?? "value";
+  return String(limits.get(name) ?? `‹${name.toLowerCase()}›`);
 }
-
-/** A value such as the expression has; what is not in the list is shown by its name. */
-function sampleOf({ start, end }: Syntax, source: string): string {
-  const name = (/(\w+)\W*$/.exec(source.slice(start, end))?.[1] ?? "value").toLowerCase();
-  return SAMPLES[name] ?? `‹${name}›`;
-}
-
-const SAMPLES: Readonly<Record<string, string>> = {
-  queue: "mail",
-  name: "mail",
-  id: "c7qa",
-  job: "c7qa",
-  gate: "smtp",
-  key: "smtp",
-  path: "./data",
-  dir: "./data",
-  file: "./data/0000001.log",
-  offset: "4096",
-  position: "4096",
-  address: "http://127.0.0.1:7070",
-  url: "http://127.0.0.1:7070",
-  host: "127.0.0.1",
-  port: "7070",
-  method: "GET",
-  status: "404",
-  max: "1000",
-  min: "1",
-  limit: "1000",
-  count: "3",
-  length: "3",
-  size: "3",
-  bytes: "1048577",
-  partition: "4",
-  node: "a",
-  stream: "sluice-4",
-  server: "nats://10.0.0.1",
-  servers: "nats://10.0.0.1",
-  version: "3",
-  timeout: "10000",
-  ms: "10000",
-  delayms: "10000",
-  timeoutms: "10000",
-  field: "priority",
-  value: "7",
-  pid: "4711",
-  reason: "connection refused",
-  message: "connection refused",
-  why: "connection refused",
-  code: "ECONNREFUSED",
-  option: "priority",
-  flag: "--port",
-  group: "mail/order-7",
-  schedule: "nightly",
-  state: "finished",
-  operation: "add mail",
-};

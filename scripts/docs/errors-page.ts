@@ -16,7 +16,8 @@ says whether the same call may succeed later; \`error.isRetryable\` says it in a
 A job that fails rejects \`job.finished()\` with \`JobFailed\` (code \`JOB_FAILED\`), which has the job's
 \`id\`, \`queue\`, \`state\` and the \`reason\`.
 
-Below each code are its messages, with sample values; names in ‹brackets› stand for values without a sample.
+Below each code are its messages, with sample values. A message says what happened, with which value, and what
+to do, unless the code says it all. A word in capitals stands for a value without a sample.
 `;
 
 export function errorsPage(): string {

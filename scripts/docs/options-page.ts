@@ -3,7 +3,6 @@
 import {
   CLOSE_OPTIONS,
   CONSUME_OPTIONS,
-  flagOf,
   GATE_OPTIONS,
   JOB_OPTIONS,
   type Kind,
@@ -12,10 +11,9 @@ import {
   POLICY_OPTIONS,
   QUEUE_OPTIONS,
   SCHEDULE_OPTIONS,
-  SERVER_OPTIONS,
-  variableOf,
   WORK_OPTIONS,
 } from "@sluice/protocol";
+import { cell, defaultOf, wordsOf } from "./option-cells.ts";
 
 const HEAD = `# Options
 
@@ -25,6 +23,7 @@ One option has one name in the library, over HTTP and the stream, in the CLI and
 *duration* is a number of milliseconds or a text such as \`"250ms"\`, \`"30s"\`, \`"5m"\`, \`"1.5h"\` or
 \`"2d"\`; answers have milliseconds. An answer can be given again: the settings that \`info()\` or a GET
 answers are options of \`queue\` and \`set\`. There \`null\` says that a part is switched off.
+Options of the server are in [configuration](configuration.md).
 `;
 
 const TABLES: Readonly<Record<string, readonly [about: string, rows: Parts]>> = {
@@ -57,16 +56,6 @@ const TABLES: Readonly<Record<string, readonly [about: string, rows: Parts]>> = 
   Opening: ["`Sluice.open(options)`.", OPEN_OPTIONS],
 };
 
-const SERVER = `## Server
-
-\`sluice serve\`. A flag wins over the environment, and the environment over the file of YAML that
-\`--config\` or \`SLUICE_CONFIG\` names, which has the options by their names. A list is written with
-commas, or its flag is repeated.
-
-| option | flag, variable | value | default | |
-|---|---|---|---|---|
-`;
-
 const COLUMNS = "| option | value | default | |\n|---|---|---|---|";
 
 export function optionsPage(): string {
@@ -74,12 +63,7 @@ export function optionsPage(): string {
     const lines = Object.entries(rows).flatMap(([name, row]) => rowsOf(name, row));
     return `## ${title}\n\n${about}\n\n${COLUMNS}\n${lines.join("\n")}\n`;
   });
-  const server = Object.entries(SERVER_OPTIONS as Parts).map(([name, row]) => {
-    const names = `\`--${flagOf(name)}\`, \`${variableOf(name)}\``;
-    const value = `${cell(wordsOf(row.kind))} | ${cell(defaultOf(row))} | ${cell(row.text)}`;
-    return `| \`${name}\` | ${names} | ${value} |`;
-  });
-  return `${HEAD}\n${parts.join("\n")}\n${SERVER}${server.join("\n")}\n`;
+  return `${HEAD}\n${parts.join("\n")}`;
 }
 
 // A field of an object is named with its parent. The policy has a table of its own.
@@ -97,20 +81,4 @@ function rowsOf(name: string, row: Parts[string]): string[] {
 function isListed({ schema }: Kind): boolean {
   const forms = (schema.anyOf ?? []) as readonly { type?: string }[];
   return forms.some(({ type }) => type === "array");
-}
-
-function wordsOf({ words, parts }: Kind): string {
-  return parts === undefined ? words : words.replace(/an object with .*/, "an object");
-}
-
-function defaultOf(row: Parts[string]): string {
-  if (row.isRequired === true) return "required";
-  if (row.reckoned !== undefined) return row.reckoned;
-  if (row.default === undefined) return row.kind.isNullable === true ? "null" : "none";
-  const isWhole = row.kind.parts !== undefined && typeof row.default === "object";
-  return isWhole ? "see below" : `\`${JSON.stringify(row.default)}\``;
-}
-
-function cell(text: string): string {
-  return text.replaceAll("|", "\\|");
 }

@@ -13,6 +13,7 @@ import { columns } from "./rules/columns.ts";
 import { cycles } from "./rules/cycles.ts";
 import { dependencies } from "./rules/dependencies.ts";
 import { fileNames } from "./rules/file-names.ts";
+import { pageColumns } from "./rules/page-columns.ts";
 import { plainWords } from "./rules/plain-words.ts";
 import { purity } from "./rules/purity.ts";
 import { size } from "./rules/size.ts";
@@ -37,6 +38,7 @@ const RULES: readonly (readonly [string, Rule])[] = [
   ["texts and documents are in plain words", plainWords],
   ["file names say what is in the file", fileNames],
   ["lines keep to 100 columns", columns],
+  ["sentences of pages keep to 140 columns", pageColumns],
   ["every dependency has a reason", dependencies],
 ];
 

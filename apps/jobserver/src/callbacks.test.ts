@@ -70,7 +70,7 @@ test("the end of a job is sent to its callback address, signed for its submitter
   await server.add("fail", "alice", { callback_url: to.url });
   const failed = JSON.parse((await to.next()).body);
   assert.equal(failed.type, "job.failed");
-  assert.equal(failed.data.error, "TypeError: as it was told to");
+  assert.equal(failed.data.error, "TypeError: as it was asked to");
   await server.add("ignore", "alice", { callback_url: to.url, timeout_seconds: 0.05 });
   assert.equal(JSON.parse((await to.next()).body).type, "job.timeout");
   await server.add("wait", "alice", { arguments: 100_000 });

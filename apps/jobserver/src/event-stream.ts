@@ -18,7 +18,7 @@ export class EventStreams {
 
   check(): void {
     if (this.#open < EVENT_READERS_MAX) return;
-    const message = `there are ${EVENT_READERS_MAX} readers of events already`;
+    const message = `${EVENT_READERS_MAX} readers of events are connected, which is the limit; try again later`;
     throw new SluiceError("RATE_LIMITED", message, { retryAfterMs: EVENTS_BEAT_MS });
   }
 

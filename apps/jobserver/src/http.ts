@@ -97,7 +97,11 @@ export function routes(app: HttpApp, server: JobServer, closing: AbortSignal): v
 function boundOf({ principal }: FastifyRequest, { keys }: JobServer): Bound | undefined {
   if (principal.grants().length > 0) return undefined;
   const key = keys.find(principal.id);
-  if (key === undefined) throw new SluiceError("UNAUTHORIZED", "the key is not valid");
+  if (key === undefined)
+    throw new SluiceError(
+      "UNAUTHORIZED",
+      "the API key is not valid: it is misspelt or was revoked",
+    );
   return key;
 }
 

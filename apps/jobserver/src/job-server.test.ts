@@ -34,7 +34,7 @@ async function open(t: TestContext, env: Record<string, string> = {}): Promise<B
       return args;
     },
     fail: () => {
-      throw new Error("as it was told to");
+      throw new Error("as it was asked to");
     },
     hang: (_args, { signal }) =>
       new Promise((_, reject) => {
@@ -143,7 +143,7 @@ test("a job that fails, or ends in any other way, says so, and none is tried aga
   const { server, add } = await open(t, { JOB_TIMEOUT_SECONDS: "1" });
   const cases = [
     ["note", {}, "succeeded", undefined],
-    ["fail", {}, "failed", /as it was told to/],
+    ["fail", {}, "failed", /as it was asked to/],
     ["hang", { timeout_seconds: 0.05 }, "timeout", /longer than 0.05 s/],
     ["stuck", { timeout_seconds: 0.05 }, "timeout", /longer than 0.05 s/],
   ] as const;

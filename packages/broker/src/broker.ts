@@ -129,7 +129,8 @@ export class LocalBroker extends callsOf<CallName>() implements Broker {
   async lend(request: LendRequest): Promise<LendAnswer> {
     this.#runtime.calls.check();
     const { sharing } = this.#runtime;
-    if (sharing === undefined) throw new SluiceError("INVALID", "this broker shares no gates");
+    if (sharing === undefined)
+      throw new SluiceError("INVALID", "this broker is not part of a cluster and shares no gates");
     return sharing.lender.lend(request);
   }
 

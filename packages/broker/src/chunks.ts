@@ -237,7 +237,11 @@ export class Chunks {
 
   #chunkOf(body: number): Chunk {
     const chunk = this.#chunks.get(Math.floor(body / OFFSETS));
-    if (chunk === undefined) throw new SluiceError("INTERNAL", `body ${body} is gone`);
+    if (chunk === undefined)
+      throw new SluiceError(
+        "INTERNAL",
+        `the payload ${body} is not in the log any more: this is a fault of Sluice`,
+      );
     return chunk;
   }
 

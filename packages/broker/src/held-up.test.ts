@@ -25,7 +25,7 @@ test("jobs that a gate admits while the log stalls are not delivered in one burs
   // What was on its way, a full bucket and a second.
   const within = delivered - before;
   assert.ok(within <= 20 + 20 + 2, `${within} within a second`);
-  assert.ok(within >= 30, `${within}: it goes on`);
+  assert.ok(within >= 30, `${within}: it continues`);
 });
 
 test("a lease that expires while the log stalls is given back, not delivered", async () => {

@@ -72,7 +72,7 @@ export class Journal {
   #enoughBytes = 0;
   #failure: SluiceError | undefined;
   readonly #onFailure: OnFailure;
-  /** Called when a commit is durable, after its callers were told. */
+  /** Called when a commit is durable, after its callers were answered. */
   onCommit: () => void = () => {};
   /** Called with each fact of the engine when it is written. */
   onFact: (fact: Fact) => void = () => {};

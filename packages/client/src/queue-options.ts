@@ -1,5 +1,5 @@
 /**
- * What a queue can be told. What is data travels to the broker as it is given. What is code
+ * What a queue can be given. What is data travels to the broker as it is given. What is code
  * (schemas, functions of a policy, a rule for retries) cannot be stored: it stays with the handle,
  * and each process that adds or works gives it again.
  */

@@ -96,7 +96,7 @@ test("RetryAfter cools its gate down and uses no attempt", async (t) => {
   const job = await mail.add(1, { gates: ["smtp"] });
   const free = await mail.add(2);
   await sluice.drain();
-  assert.equal(await free.finished(), 0, "a job without the gate goes on");
+  assert.equal(await free.finished(), 0, "a job without the gate continues");
   const { cooldown } = await sluice.gate("smtp").info();
   assert.deepEqual(cooldown, { until: clock.now() + 30_000, reason: "429" });
   await clock.advance(29_999);

@@ -3,7 +3,7 @@
  *
  *   running  jobs come as there are credits; each, or each batch, runs in a slot of its own
  *   closing  no more jobs come; those not started go back, those that run may end
- *   closed   nothing is held; what still runs was aborted, and its end is of no more interest
+ *   closed   nothing is held; remaining handlers were aborted, and their outcome is ignored
  *
  * running → closing by `close()`, when the queue is deleted, or when the broker closes or refuses;
  * closing → closed when the last handler has ended or the time is over.
@@ -265,7 +265,7 @@ export class Worker<Payload, Result>
     }
     this.#tellError(error);
     if (error.isRetryable || error.status >= 500) return;
-    // What is wrong with a result is wrong each time; a failure may be told in plainer words.
+    // What is wrong with a result is wrong each time; a failure may be said in plainer words.
     const failure =
       end.failure === undefined
         ? { error: textOf(error), unrecoverable: true }

@@ -56,7 +56,7 @@ export interface EngineOptions {
 export interface Wall {
   /** How far it is ahead. */
   aheadMs: number;
-  /** The latest time on it that a job was told, until which a step matters; 0: none was. */
+  /** The latest time on it that a job was given, until which a step matters; 0: none was. */
   timedUntil: number;
 }
 

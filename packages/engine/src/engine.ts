@@ -445,7 +445,7 @@ export class Engine {
     return this.#core.wall;
   }
 
-  /** From now on facts may be told that only releases from `needs` on understand. */
+  /** From now on facts may be written that only releases from `needs` on understand. */
   setLevel(level: number, needs: string, now: number): void {
     const at = this.#core.clock(now);
     this.#core.level = { level, needs };
@@ -477,8 +477,8 @@ export class Engine {
   }
 
   /**
-   * All facts are applied: what was to be told and was not is gone. With a time: the process that
-   * told them has ended, and the leases of its own workers run out now.
+   * All facts are applied: what was to be reported and was not is gone. With a time: the process
+   * that told them has ended, and the leases of its own workers run out now.
    */
   endReplay(now?: number): void {
     if (now !== undefined) endInProcess(this.#core, this.#core.clock(now));

@@ -64,7 +64,7 @@ test("operations are rebuilt by facts, a snapshot and a checkpoint, said twice t
     for (const name of ["a", "b"]) {
       assert.deepEqual(again.operations.recall(name, 3), engine.operations.recall(name, 3), what);
     }
-    assert.equal(again.operations.recall("a", OPERATION_MS), undefined, "its time goes on");
+    assert.equal(again.operations.recall("a", OPERATION_MS), undefined, "its time continues");
   }
 });
 

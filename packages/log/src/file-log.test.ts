@@ -134,7 +134,7 @@ testIn("other files in the directory are left alone", async (dir) => {
   assert.ok((await readdir(dir)).includes("notes.txt"));
 });
 
-testIn("segments are as large as they are told, and one batch may be larger", async (dir) => {
+testIn("segments are as large as asked, and one batch may be larger", async (dir) => {
   for (const segmentBytes of [SEGMENT_BYTES_MIN - 1, SEGMENT_BYTES_MAX + 1, 5000.5, Number.NaN]) {
     await assert.rejects(FileLog.open({ dir, segmentBytes }), { code: "INVALID" });
   }

@@ -39,7 +39,8 @@ export class MemoryLog implements Log {
     this.#spanBytes = segmentBytes;
     this.#now = now;
     if (after === undefined) return;
-    if (!after.#stage.isClosed) throw new SluiceError("LOG_LOCKED", "the log is still open");
+    if (!after.#stage.isClosed)
+      throw new SluiceError("LOG_LOCKED", "the log is still open: close it first");
     this.#spans = after.#spans;
     this.#end = after.#end;
   }

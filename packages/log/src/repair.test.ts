@@ -42,7 +42,7 @@ async function replayed(dir: string): Promise<number[]> {
   return bytes;
 }
 
-/** Breaks one byte of the batch; answers the damage that this must be told as. */
+/** Breaks one byte of the batch; answers the damage that must be reported for it. */
 async function breakBatch({ dir, positions, segments }: Made, index: number) {
   const position = positions[index]!;
   const segment = segments.findLast((each) => Number.parseInt(each, 10) <= position)!;

@@ -1,5 +1,5 @@
 /**
- * Every bound on what calls, jobs, queues and gates can be told, each with its reason. The tables
+ * Every bound on what calls, jobs, queues and gates can be given, each with its reason. The tables
  * of calls and options enforce them, and each has a test at it, below it and above it.
  */
 
@@ -118,7 +118,7 @@ export const EVENTS_WAITING_MAX = 10_000;
 export const WIRE_VERSION = 1;
 
 /**
- * One frame, and one message of several: the largest payload that a broker may be told to take,
+ * One frame, and one message of several: the largest payload that a broker may be given to take,
  * with its headers and the rest of its job.
  */
 export const FRAME_BYTES_MAX = 24 * 1024 * 1024;

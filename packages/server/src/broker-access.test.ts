@@ -23,7 +23,7 @@ test("access to a broker whose keys are late is recovering, and asks for them ag
     storeScan: async (...args: Parameters<Broker["storeScan"]>) => {
       asked++;
       const code = asked % 2 === 0 ? "TIMEOUT" : "DISCONNECTED";
-      if (isAway) throw new SluiceError(code, "nobody serves the partition of the keys");
+      if (isAway) throw new SluiceError(code, "no one serves the partition of the keys");
       return scan(...args);
     },
   });

@@ -78,7 +78,10 @@ export class BrokerAccess {
       if (this.hasKeys) this.#ring = await this.#untilReached(open);
       this.#broker = broker;
     } catch (error) {
-      this.#failure = new SluiceError("CLOSED", "the broker could not be opened");
+      this.#failure = new SluiceError(
+        "CLOSED",
+        "the broker could not be opened; the server's log says why",
+      );
       throw error;
     }
   }

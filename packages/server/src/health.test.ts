@@ -34,7 +34,10 @@ test("a broker that could not be opened is never ready", async (t) => {
   t.after(() => server.close());
   await assert.rejects(server.firstKey, /no disk/);
   const { status, body } = await call(server.address, "GET /readyz");
-  assert.deepEqual([status, body.text], [503, "the broker could not be opened"]);
+  assert.deepEqual(
+    [status, body.text],
+    [503, "the broker could not be opened; the server's log says why"],
+  );
   assert.equal((await call(server.address, "GET /v1/queues")).body.error.code, "CLOSED");
 });
 

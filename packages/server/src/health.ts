@@ -16,7 +16,7 @@ export interface RecoveryProgress {
   readonly totalBytes: number;
 }
 
-/** Health is what the caller need not be told a key for: a word, no figures. */
+/** Health needs no key: a word, no figures. */
 export function healthRoutes(app: FastifyInstance, readiness: () => Promise<Readiness>): void {
   const answer = object({ ok: FLAG, text: TEXT }, ["ok", "text"]);
   const config = { isPublic: true };

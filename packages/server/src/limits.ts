@@ -134,7 +134,7 @@ export const STUCK_MS = 10_000;
 /** How long requests that are under way may take to end when the server closes. */
 export const CLOSE_TIMEOUT_MS = 10_000;
 
-/** What an app's action may be told: a form filled in by hand. */
+/** What an app's action may be given: a form filled in by hand. */
 export const ACTION_FIELDS_MAX = 32;
 export const ACTION_VALUE_CHARS_MAX = 64 * 1024;
 

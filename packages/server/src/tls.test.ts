@@ -41,7 +41,7 @@ test("TLS: the right authority is served; a wrong one and plain text are not", a
   });
   await once(plain, "close");
   assert.ok(!answer.includes("200 OK"), answer);
-  assert.equal(await get(port, { ca }), 200, "and the server goes on");
+  assert.equal(await get(port, { ca }), 200, "and the server continues");
 });
 
 test("TLS: an expired certificate is refused", async (t) => {

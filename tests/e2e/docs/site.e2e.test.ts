@@ -84,6 +84,15 @@ test("a phone shows a page without scrolling sideways, and its menu", async () =
   await page.context().close();
 });
 
+test("a program is shown with the name of its file", async () => {
+  const { page, trouble } = await open(browser, address);
+  await page.goto(`${address}/start/tutorial.html`);
+  const names = await page.locator(".file-name").allTextContents();
+  assert.deepEqual(names.slice(0, 3), ["first.ts", "fair.ts", "limit.ts"]);
+  assert.deepEqual(trouble, []);
+  await page.context().close();
+});
+
 test("programs can read all pages as text", () => {
   const text = readFileSync(join(SITE, "llms-full.txt"), "utf8");
   for (const title of ["# Tutorial", "# Errors", "# Options", "# Coming from BullMQ"]) {

@@ -55,7 +55,7 @@ async function failUnder(fault: Fault): Promise<void> {
     const { confirmed, over } = await live(folder, dir, fault);
     assert.deepEqual(over.codes, ["LOG_FAILED"], "the refusal is typed");
     assert.equal(over.later, "LOG_FAILED", "and it is final");
-    assert.deepEqual(over.events, ["LOG_FAILED"], "the process is told once");
+    assert.deepEqual(over.events, ["LOG_FAILED"], "the process gets it once");
     assert.equal(over.closed, "closed");
     assert.ok(confirmed.length > 0, "the disk worked before it failed");
     await mustHold(dir, confirmed);

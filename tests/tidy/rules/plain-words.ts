@@ -1,41 +1,46 @@
-// Words that make a sentence sound translated. People meet our sentences in errors, help texts and
-// pages first, so texts of the product and documents have none of them.
+// Words that make a sentence sound translated, in every sentence of the tree: texts of the product,
+// documents, comments and the names of tests.
 
 import { lineAt, parse, walk } from "../syntax.ts";
-import { type Finding, isTest, isTypeScript, type SourceFile, type Tree } from "../tree.ts";
+import { type Finding, isTypeScript, type SourceFile, type Tree } from "../tree.ts";
 
-const WORDS = /\b(?:nobody|whoever|somebody|(?:is|are) told|anew|for ever|inside of)\b/i;
+const WORDS =
+  /\b(?:nobody|whoever|somebody|(?:is|are|was|were|be|been|being) told|anew|for ever|inside of|goes on)\b/i;
 
 const MESSAGE = "sounds translated: say who does what, as CONTRIBUTING.md asks";
 
-// What only developers read.
-const EXEMPT =
-  /^(?:tests\/|bench\/|packages\/sim\/)|\/(?:testing|e2e|conformance)\/|conformance\.ts$/;
+// The rule and its tests must spell what they forbid.
+const EXEMPT = /^tests\/tidy\//;
+const PROSE = /\.(?:md|ya?ml|sh|lua|py|css|html)$|(?:^|\/)package\.json$/;
 
 export function plainWords(tree: Tree): Finding[] {
   return tree.filter(({ path }) => !EXEMPT.test(path)).flatMap(checkFile);
 }
 
 function checkFile(file: SourceFile): Finding[] {
-  if (file.path.endsWith(".md")) return checkText(file.path, file.text);
-  return isTypeScript(file) && !isTest(file) ? checkStrings(file) : [];
+  if (PROSE.test(file.path)) return checkText(file.path, file.text, 1);
+  return isTypeScript(file) ? checkSource(file) : [];
 }
 
-function checkText(path: string, text: string): Finding[] {
+function checkText(path: string, text: string, from: number): Finding[] {
   return text.split("\n").flatMap((line, index) => {
     const word = WORDS.exec(line)?.[0];
-    return word === undefined ? [] : [{ path, line: index + 1, message: `"${word}" ${MESSAGE}` }];
+    return word === undefined
+      ? []
+      : [{ path, line: from + index, message: `"${word}" ${MESSAGE}` }];
   });
 }
 
-function checkStrings(file: SourceFile): Finding[] {
-  const found: Finding[] = [];
-  walk(parse(file).root, (node) => {
+function checkSource(file: SourceFile): Finding[] {
+  const { root, comments } = parse(file);
+  const found = comments.flatMap(({ start, end }) =>
+    checkText(file.path, file.text.slice(start, end), lineAt(file.text, start)),
+  );
+  walk(root, (node) => {
     const text = textOf(node);
-    const word = text === undefined ? undefined : WORDS.exec(text)?.[0];
-    if (word === undefined) return;
-    const line = lineAt(file.text, node.start);
-    found.push({ path: file.path, line, message: `"${word}" ${MESSAGE}` });
+    // One word alone is a name, such as that of a user of the system.
+    if (text === undefined || !text.includes(" ")) return;
+    found.push(...checkText(file.path, text.replaceAll("\n", " "), lineAt(file.text, node.start)));
   });
   return found;
 }

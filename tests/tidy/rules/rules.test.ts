@@ -10,6 +10,7 @@ import { columns } from "./columns.ts";
 import { cycles } from "./cycles.ts";
 import { dependencies } from "./dependencies.ts";
 import { fileNames } from "./file-names.ts";
+import { pageColumns } from "./page-columns.ts";
 import { plainWords } from "./plain-words.ts";
 import { purity } from "./purity.ts";
 import { size } from "./size.ts";
@@ -315,14 +316,24 @@ test("words: what only looks alike passes, and the rules may spell what they for
   passes(words, "tests/tidy/rules/words.ts", "TODO");
 });
 
-test("plain words: texts and documents that sound translated are found", () => {
+test("plain words: sentences that sound translated are found everywhere", () => {
   const sample =
-    'const a = "the server is told";\nconst b = `for ever ${a}`;\n// nobody reads this';
-  assert.deepEqual(lines(plainWords, "packages/cli/src/a.ts", sample), [1, 2]);
+    'const a = "the server is told";\nconst b = `for ever ${a}`;\n// nobody reads this\n/*\n * told\n * anew */';
+  assert.deepEqual(lines(plainWords, "packages/cli/src/a.ts", sample), [3, 6, 1, 2]);
+  assert.deepEqual(lines(plainWords, "bench/a.test.ts", 'test("it goes on", () => {});'), [1]);
   assert.deepEqual(lines(plainWords, "docs/a.md", "fine\nWhoever asks\nanew"), [2, 3]);
+  assert.deepEqual(lines(plainWords, "deploy/a.yaml", "a: 1 # is told"), [1]);
 });
 
-test("plain words: what only developers read is left alone", () => {
-  passes(plainWords, "packages/cli/src/a.test.ts", 'const a = "nobody";');
+test("plain words: names and other words are left alone", () => {
+  passes(plainWords, "packages/cli/src/a.ts", 'const user = "nobody";');
   passes(plainWords, "docs/a.md", "The client reconnects. It fortells nothing.");
+});
+
+test("page columns: long sentences are found, tables and code are left alone", () => {
+  const long = "word ".repeat(40).trim();
+  const text = `# A page\n\n${long}\n\n| ${long} |\n\n\`\`\`sh\n${long}\n\`\`\`\n${long}`;
+  assert.deepEqual(lines(pageColumns, "docs/a.md", text), [3, 10]);
+  passes(pageColumns, "docs/a.md", `${"word ".repeat(28).trim()}\n`);
+  passes(pageColumns, "docs/reference/a.md", long);
 });

@@ -43,7 +43,7 @@ for (const kind of ["thread", "process"] as const) {
     assert.deepEqual(await run(pool, "echo", { args: { a: [1, null] } }), { a: [1, null] });
     assert.equal(await run(pool, "nothing"), null);
     assert.equal(await run(pool, "url"), "http://a/b");
-    await assert.rejects(run(pool, "fail"), { name: "TypeError", message: "as it was told to" });
+    await assert.rejects(run(pool, "fail"), { name: "TypeError", message: "as it was asked to" });
     await assert.rejects(run(pool, "big"), /BigInt/);
     await assert.rejects(run(pool, "later"), (error) => {
       return error instanceof RetryAfter && error.delay === 5;

@@ -15,7 +15,7 @@ const handlers: JobHandlers = {
     while (!existsSync(RELEASE!)) await setTimeout(5, undefined, { signal });
   },
   fail: () => {
-    throw new Error("as it was told to");
+    throw new Error("as it was asked to");
   },
 };
 

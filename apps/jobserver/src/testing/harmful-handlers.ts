@@ -47,7 +47,7 @@ const handlers: JobHandlers = {
     return "told";
   },
   fail: () => {
-    throw new TypeError("as it was told to");
+    throw new TypeError("as it was asked to");
   },
   later: () => {
     throw Object.assign(new Error("busy"), { name: "RetryAfter", delay: 5 });

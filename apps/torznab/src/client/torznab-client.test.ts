@@ -186,8 +186,8 @@ test("the key is in no fault, even when the indexer repeats it", async (t) => {
     assert.doesNotMatch(String(fault.stack), /a-wrong-key/);
     return true;
   });
-  const nobody = { url: "http://127.0.0.1:9/", apiKey: KEY };
-  await assert.rejects(client.caps(nobody), (fault: TorznabFault) => {
+  const unreachable = { url: "http://127.0.0.1:9/", apiKey: KEY };
+  await assert.rejects(client.caps(unreachable), (fault: TorznabFault) => {
     assert.equal(fault.message, "the connection failed: ECONNREFUSED");
     assert.doesNotMatch(JSON.stringify(fault) + fault.stack, new RegExp(KEY));
     return true;

@@ -68,7 +68,7 @@ export function newRecord(
 /** Ids that the record of a finished action keeps, because the record is kept for long. */
 const IDS_TOLD = 100;
 
-/** One that is over, without what it was told for each job. */
+/** One that is over, without what it found for each job. */
 export function shortened({ payload: _, ...record }: BulkRecord): BulkRecord {
   const { ids } = record.filter;
   if (ids === undefined || ids.length <= IDS_TOLD) return record;

@@ -142,7 +142,7 @@ export class ByteWriter {
   /** Anything that JSON can carry, for what is rare. */
   json(value: unknown): void {
     const text = JSON.stringify(value);
-    // What it is named after could be a field of the value: only its type is told.
+    // What it is named after could be a field of the value: only its type is named.
     assert.ok(text !== undefined, `JSON cannot carry a ${typeof value}`);
     this.text(text);
   }

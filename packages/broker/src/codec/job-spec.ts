@@ -1,4 +1,4 @@
-/** What a job was told when it was added: the follow-up of another, or the origin of a dead job. */
+/** The options that a job was added with: the follow-up of another, or the origin of a dead job. */
 import type { Backoff, FairnessKey, JobSpec } from "@sluice/engine";
 import type { ByteReader } from "./byte-reader.ts";
 import type { ByteWriter } from "./byte-writer.ts";

@@ -103,7 +103,7 @@ function storedParts(fact: Of<"stored">, homes: PartHomes, all: readonly number[
   return partitions.map((partition) => ({ partition, fact }));
 }
 
-/** One that runs goes on in every partition; what it has done so far counts in the first. */
+/** One that runs continues in every partition; what it has done so far counts in the first. */
 function bulkParts(fact: Of<"stored">, all: readonly number[]): PartFact[] {
   const [first = 0, ...others] = all;
   const record = fact.value as BulkRecord;

@@ -55,7 +55,7 @@ export class PartWriter {
   #append(to: number): void {
     if (to === 0) return;
     const appended = this.#log.append(this.#writer.bytes.subarray(0, to));
-    // Its failure is told when all of them are waited for.
+    // Its failure is reported when all of them are waited for.
     appended.catch(() => {});
     this.#waiting.push(appended);
     this.#waitingBytes += to;

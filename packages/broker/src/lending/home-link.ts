@@ -235,7 +235,7 @@ export class HomeLink {
     }
     for (const { gate, lot } of answer.missing) this.#missed(gate, lot);
     this.#isDealing = answer.isDealing;
-    // A home that knows of no want, though it was told of one, has other limits, or none.
+    // A home that knows of no want, though one was reported to it, has other limits, or none.
     if (!answer.isDealing && this.#hasWant()) this.#wantAgain(LEND_HOLD_MS);
     this.#w.wake();
   }

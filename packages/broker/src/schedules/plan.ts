@@ -114,7 +114,7 @@ class Interval implements Times {
   }
 }
 
-/** Times that were told one by one. */
+/** Times that were given one by one. */
 class Moments implements Times {
   readonly #at: readonly number[];
 

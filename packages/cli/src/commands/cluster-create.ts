@@ -63,7 +63,7 @@ export async function growCluster(call: Call): Promise<number> {
   });
 }
 
-/** Returns when the queue works in its new partition; the cluster goes on if this is stopped. */
+/** Returns when the queue works in its new partition; the cluster continues if this is stopped. */
 export async function moveQueue(call: Call, queue: string): Promise<number> {
   const to = wholeOf(call, "to");
   if (to === undefined) throw new Misuse("--to N is needed: the partition that gets the queue");

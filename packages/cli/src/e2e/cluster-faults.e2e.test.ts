@@ -1,5 +1,5 @@
 // A few faults of each kind on one real cluster, in network namespaces of its own: what clients
-// were told must fit together, and the stores of the NATS servers must be the same byte by byte.
+// were answered must fit together, and the stores of the NATS servers must be alike byte by byte.
 // `npm run soak -- cluster` injects all of them, many times, and judges how long they take.
 
 import assert from "node:assert/strict";

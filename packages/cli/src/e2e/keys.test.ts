@@ -98,7 +98,7 @@ test("a revoked key is refused on its open stream, which is sent nothing more", 
   assert.equal((await runSluice(["keys", "revoke", id], env)).code, 0);
   await addAll(broker, "q", [job("after")]);
   const [other] = await broker.lease("q", { max: 1, wait: 10_000 });
-  assert.equal(other?.attempt, 0, "somebody else gets it, and no attempt is lost");
+  assert.equal(other?.attempt, 0, "someone else gets it, and no attempt is lost");
   await assert.rejects(consumer.ack([{ lease: got[0]!.lease }]), { code: "UNAUTHORIZED" });
   assert.equal(got.length, 1);
   assert.deepEqual(codesOf(await broker.ack([{ lease: got[0]!.lease }])), ["ok"]);

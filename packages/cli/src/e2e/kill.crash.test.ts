@@ -53,7 +53,7 @@ test("a killed server continues where it stopped: leases, levels, delays, order"
   assert.deepEqual(await again.lease("gated", { max: GATED }), [], "the day's budget is used up");
   const rest = await take(again, "flow", FLOW / 2);
   assert.deepEqual([...begun, ...rest].map(textOf), texts, "the order of a strand");
-  assert.equal((await again.job(late!)).at, dueAt, "a delay does not begin anew");
+  assert.equal((await again.job(late!)).at, dueAt, "a delay does not begin again");
   assert.deepEqual((await take(again, "later", 1)).map(textOf), ["100"], "and ends in time");
 });
 

@@ -11,8 +11,8 @@ import { newDir } from "../testing/spawn-serve.ts";
 
 const MAIN = join(import.meta.dirname, "..", "testing", "runbooks", "main.ts");
 
-test("the configuration of NATS in operating.md is one that a nats-server takes", () => {
-  const [block] = blocksUnder("operating.md", "NATS for a cluster");
+test("the configuration of NATS in cluster.md is one that a nats-server takes", () => {
+  const [block] = blocksUnder("cluster.md", "NATS for a cluster");
   assert.match(block!.text, /sync_interval: always/);
   const dir = newDir();
   mkdirSync(join(dir, "store"));
@@ -22,7 +22,7 @@ test("the configuration of NATS in operating.md is one that a nats-server takes"
 });
 
 const skip = canSandbox() ? false : "this system does not let a process make namespaces";
-test("the runbooks of operating.md are followed word for word", { skip }, async (t) => {
+test("the runbooks of cluster-runbooks.md are followed word for word", { skip }, async (t) => {
   const child = spawnInSandbox(MAIN, []);
   t.after(() => child.kill("SIGKILL"));
   const done: string[] = [];

@@ -36,7 +36,7 @@ test("reports in one line why a server cannot start", async (t) => {
   );
 });
 
-test("who starts a server is told what to type, and its words lead to it", async (t) => {
+test("a person who starts a server is shown what to type, and its words lead to it", async (t) => {
   const server = await spawnServe(t, ["--durability", "memory", "--keys"]);
   assert.match(server.key!, /^sk_/);
   const env = { SLUICE_URL: server.address, SLUICE_API_KEY: server.key! };

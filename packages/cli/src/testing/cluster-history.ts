@@ -1,4 +1,4 @@
-// What the clients of a cluster were told, and whether it fits together: nothing that was confirmed
+// What the clients of a cluster were answered, and whether it fits together: nothing confirmed
 // is lost, nothing that is finished is delivered again, no job is with two workers while the lease
 // of the first lives, no two jobs have one name or one id, and no gate lets through more than it
 // may.

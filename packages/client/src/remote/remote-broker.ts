@@ -383,7 +383,7 @@ export class RemoteBroker extends NamedCalls implements Broker, LinkOwner {
       if (!isOver) this.#link.channel.frame(KIND.stop, this.#operations.number(), write);
       throw error;
     } finally {
-      // Who could not be told of it must not be asked to take it in again.
+      // A server that does not know of it must not be asked to take it in again.
       this.#consumers.delete(consumer.operation);
       consumer.end();
     }
@@ -403,6 +403,7 @@ function giveBackOf(leases: readonly string[]): EndOfJobs {
 }
 
 function interrupted(): SluiceError {
-  const message = "the connection was lost; events of the meantime are missing";
+  const message =
+    "the connection was lost and events are missing: read the state again, then call events again";
   return new SluiceError("DISCONNECTED", message);
 }

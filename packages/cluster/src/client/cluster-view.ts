@@ -142,7 +142,7 @@ export class ClusterView implements Directory {
   #set(status: ClusterStatus): void {
     const url = this.#urls[this.#at]!;
     const living = status.nodes.filter(({ isAlive }) => isAlive).map(({ address }) => address);
-    // Those that we were told of stay: they may be names that only we can use.
+    // Those that we heard of stay: they may be names that only we can use.
     this.#urls = [...new Set([...this.#options.urls, ...living, url])];
     this.#at = this.#urls.indexOf(url);
     if (status.version === this.#status.version) return;
@@ -155,7 +155,10 @@ export class ClusterView implements Directory {
 /** A node that is cut off answers with the owners of before. */
 function current(status: ClusterStatus): ClusterStatus {
   if (status.isHearing !== false) return status;
-  throw new SluiceError("DISCONNECTED", `the node ${status.self} does not hear its cluster`);
+  throw new SluiceError(
+    "DISCONNECTED",
+    `node ${status.self} gets no heartbeats of its cluster; another node is asked`,
+  );
 }
 
 type Placed = ClusterStatus["placements"][number];

@@ -75,6 +75,6 @@ test("a queue that is spread by another client is found where it is", async (t) 
 });
 
 test("reports an error when no node answers", async () => {
-  const nobody = await connectCluster(["http://127.0.0.1:9"]).catch((error) => error);
-  assert.equal(nobody.code, "DISCONNECTED");
+  const unreachable = await connectCluster(["http://127.0.0.1:9"]).catch((error) => error);
+  assert.equal(unreachable.code, "DISCONNECTED");
 });

@@ -39,6 +39,6 @@ export async function checkPermissions(
   if (denied.length === 0) return;
   const message =
     `${shown} does not permit this login to ${[...new Set(denied)].join(", ")}: give it the permissions that ` +
-    "docs/operating.md lists";
+    "docs/cluster.md lists";
   throw new SluiceError("FORBIDDEN", message, { denied });
 }

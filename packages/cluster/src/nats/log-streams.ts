@@ -27,7 +27,7 @@ export async function partitionsOf(
   const there =
     logs === 1 ? `is a log ${streamOf(cluster, 0)}` : `are the logs of ${logs} partitions`;
   const wanted = `the cluster ${cluster} must have --partitions ${logs}`;
-  const message = `there ${there} already, so ${wanted}`;
+  const message = `there ${there} already: ${wanted}`;
   throw new SluiceError("CONFLICT", message, { field: "partitions", value: asked });
 }
 

@@ -15,7 +15,7 @@ export interface MoveOptions extends ClusterPlace {
   readonly onBegun?: (() => void) | undefined;
 }
 
-/** One that was stopped goes on in the cluster; called again, it waits for it. */
+/** One that was stopped continues in the cluster; called again, it waits for it. */
 export function moveQueue({ queue, to, stop, onBegun, ...place }: MoveOptions): Promise<void> {
   return withCluster(place, async ({ registry, entry }) => {
     const directory = new RegistryDirectory(registry, entry);
@@ -42,7 +42,7 @@ export function moveQueue({ queue, to, stop, onBegun, ...place }: MoveOptions): 
 
 function stopped(queue: string, to: number): never {
   const message =
-    `the queue ${queue} goes on moving to partition ${to}; ` +
+    `the queue ${queue} continues to move to partition ${to}; ` +
     "run the command again to wait until it is there";
   throw new SluiceError("ABORTED", message, { queue });
 }

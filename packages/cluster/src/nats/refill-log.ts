@@ -71,7 +71,13 @@ async function prove(
       name: own,
       others: others.filter((name) => name !== own),
       homeOf: (gate) => String(homeOfGate(gate, entry.homes)),
-      lend: () => Promise.reject(new SluiceError("UNAVAILABLE", "the partition is held")),
+      lend: () =>
+        Promise.reject(
+          new SluiceError(
+            "UNAVAILABLE",
+            "the partition is held for a restore; try again when it is done",
+          ),
+        ),
     },
   }).catch(async (error) => {
     await log.close();

@@ -134,7 +134,10 @@ function read(text: string): ClusterEntry {
   } catch {
     // Said below, for whatever is wrong with it.
   }
-  throw new SluiceError("CONFLICT", "the registry's entry of the cluster cannot be read");
+  throw new SluiceError(
+    "CONFLICT",
+    "the registry's entry of the cluster is not valid: restore it from a backup",
+  );
 }
 
 export function checkPartitions(partitions: unknown): void {

@@ -71,8 +71,8 @@ export class ClusterKeys implements KeyPeers {
     } catch {
       const missing = this.#missing(bump);
       if (missing.length === 0) return;
-      const message = `keys have changed, and may still be as before on ${missing.join(", ")}`;
-      onError(new SluiceError("TIMEOUT", `${message}: not read within ${KEYS_MS_MAX} ms`));
+      const message = `keys have changed; ${missing.join(", ")} may still use the former ones`;
+      onError(new SluiceError("TIMEOUT", `${message}, with no answer within ${KEYS_MS_MAX} ms`));
     }
   }
 

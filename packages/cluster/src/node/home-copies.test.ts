@@ -25,7 +25,7 @@ async function scene() {
     clock,
     count: COUNT,
     portOf: (partition) => {
-      if (away.has(partition)) throw new SluiceError("DISCONNECTED", "nobody serves it");
+      if (away.has(partition)) throw new SluiceError("DISCONNECTED", "no one serves it");
       return brokers[partition]!;
     },
     brokerOf: (partition) => brokers[partition],

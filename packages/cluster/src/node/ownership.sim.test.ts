@@ -240,7 +240,7 @@ test("through bad days no two nodes confirm at the same time, and all ends well"
     assert.deepEqual(overlaps(sim.confirmations), [], `seed ${seed}`);
     refused += sim.refused;
   }
-  assert.ok(refused > 0, "nobody ever ran into a fence");
+  assert.ok(refused > 0, "no one ever ran into a fence");
 });
 
 test("without the log's fence the same days show two that confirm", async () => {

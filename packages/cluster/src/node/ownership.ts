@@ -165,7 +165,7 @@ export class Ownership {
     await this.#presence.renew();
     this.#presence.beat(this.#figures());
     if (this.#presence.renewedAt > Number.NEGATIVE_INFINITY) return;
-    const message = "the registry of the cluster cannot be written to";
+    const message = "the node cannot write to the registry of the cluster; it tries again";
     throw this.#presence.error ?? new SluiceError("DISCONNECTED", message);
   }
 
@@ -481,7 +481,7 @@ export class Ownership {
     for (const listener of [...this.#listeners]) listener();
   }
 
-  /** Asked after every look: a step that failed may leave all as it was told before it began. */
+  /** Asked after every look: a step that failed may leave all as it was before it began. */
   async #until(isDone: () => boolean): Promise<void> {
     if (isDone()) return;
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -146,7 +146,7 @@ test("a log that cannot be read is tried more and more seldom", async () => {
   }
 });
 
-test("a claim goes through when the registry counts otherwise than it was told", async () => {
+test("a claim goes through when the registry counts otherwise than before", async () => {
   const registry = new MemoryRegistry();
   const host = new Host();
   const { life } = lifeOn(host, registry);

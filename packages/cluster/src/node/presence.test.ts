@@ -29,7 +29,7 @@ test("reports failing renewals once, and once more when they fail again", async 
     keysRead: () => 0,
     unreached: () => [],
     onError: (error) => told.push(error),
-    onSuperseded: () => assert.fail("nobody else is there"),
+    onSuperseded: () => assert.fail("no one else is there"),
   });
   await presence.renew();
   const { revision } = presence;

@@ -167,7 +167,7 @@ export class Presence {
     const isOurs = entry?.incarnation === name.incarnation;
     if (entry !== undefined && !isOurs && this.#isWritten) {
       this.#isOver = true;
-      const message = `another process has started as the node ${name.node}: this one stops`;
+      const message = `another process has started with the name ${name.node}: this one stops. Give each node its own --node`;
       return onSuperseded(new SluiceError("CONFLICT", message));
     }
     if (isOurs && entry.isDraining) this.#isDraining = true;

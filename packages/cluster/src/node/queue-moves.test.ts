@@ -126,7 +126,7 @@ test("a queue that is paused or changed while it moves does not start early", as
   assert.deepEqual([config.paused, config.lease], [false, 7_000]);
 });
 
-test("a move goes on when the node that makes it dies", async (t) => {
+test("a move continues when the node that makes it dies", async (t) => {
   const { broker, nodes, ask, until } = await open(t);
   await broker.setQueue(QUEUE, {});
   await add(broker, 6);

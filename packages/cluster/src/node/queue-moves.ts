@@ -1,6 +1,6 @@
 /**
  * Moves queues to other partitions. An operator names the partition in the registry; the node that
- * serves it does the rest, and the next owner goes on where this one stopped:
+ * serves it does the rest, and the next owner continues where this one stopped:
  *
  *   1. It makes the queue in its partition, paused, and has new jobs go there.
  *   2. The other partitions work off what they have. New jobs wait, so that no lane is overtaken.

@@ -63,7 +63,7 @@ async function holdOne({ router, clock }: Scene): Promise<LeasedJob> {
 
 async function isStillHeld({ broker, clock }: Scene, { lease }: LeasedJob): Promise<void> {
   await clock.advance(5 * RESUME_MS);
-  assert.deepEqual(await broker.lease("q", { max: 1 }), [], "nobody else gets the job");
+  assert.deepEqual(await broker.lease("q", { max: 1 }), [], "no one else gets the job");
   // The worker continues through another node.
   const leased = lease.replace(/^0-/, "");
   assert.deepEqual(await broker.ack([{ lease: leased }]), [{ ok: true }]);

@@ -22,7 +22,7 @@ interface Row {
 interface Watcher {
   readonly keys: readonly string[];
   readonly onEntry: (entry: WatchedEntry) => void;
-  /** The revision of each key that was told last. */
+  /** The revision of each key that was reported last. */
   readonly told: Map<string, number>;
 }
 

@@ -78,7 +78,10 @@ export async function createRegistryTables(client: DatabaseClient): Promise<void
 export async function checkRegistryTables(client: DatabaseClient): Promise<void> {
   const { rows: tables } = await client.query("SELECT to_regclass('sluice.registry') AS found");
   if (tables[0].found === null) {
-    throw new SluiceError("NOT_FOUND", "there is no registry of a cluster in this database");
+    throw new SluiceError(
+      "NOT_FOUND",
+      "there is no registry of a cluster in this database: run `sluice cluster create` once",
+    );
   }
   const text = "SELECT version FROM sluice.versions WHERE part = 'registry'";
   const version: number | undefined = (await client.query(text)).rows[0]?.version;

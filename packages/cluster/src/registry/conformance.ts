@@ -114,7 +114,7 @@ const CHANGES: Record<string, Act> = {
     assert.equal(new Set(revisions).size, 4);
   },
 
-  "forgets what is deleted, and makes it anew": async ({ open }) => {
+  "forgets what is deleted, and makes it again": async ({ open }) => {
     const registry = await open();
     const first = await registry.create("node.a", "1");
     await refused("CONFLICT", registry.delete("node.a", first + 1));
@@ -164,7 +164,7 @@ const WATCHES: Record<string, Act> = {
     stop();
   },
 
-  "tells nobody any more who has stopped": async ({ open }) => {
+  "tells no one any more who has stopped": async ({ open }) => {
     const registry = await open();
     const seen = new Seen();
     const others = new Seen();
@@ -218,7 +218,7 @@ const WATCHES: Record<string, Act> = {
   },
 };
 
-/** What a watcher was told. */
+/** What a watcher received. */
 class Seen {
   readonly entries: WatchedEntry[] = [];
   readonly #heard = new EventTarget();

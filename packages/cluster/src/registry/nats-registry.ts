@@ -193,7 +193,8 @@ function toRegistryError(key: string, error: unknown): SluiceError {
   if (error instanceof SluiceError) return error;
   const { StreamNotFound } = JetStreamApiCodes;
   if (error instanceof JetStreamApiError && error.code === StreamNotFound) {
-    const message = "there is no registry of a cluster in this place";
+    const message =
+      "there is no registry of a cluster at these NATS servers: run `sluice cluster create` once";
     return new SluiceError("NOT_FOUND", message, { key }, { cause: error });
   }
   const reason = error instanceof Error ? error.message : String(error);

@@ -17,7 +17,7 @@ export interface NatsWatchOptions {
 export const OPERATION = "KV-Operation";
 export const DELETED: readonly string[] = ["DEL", "PURGE"];
 
-/** Resolves with what ends it when all that is there was told. */
+/** Resolves with what ends it when all that is there was passed on. */
 export async function watchBucket(options: NatsWatchOptions): Promise<() => void> {
   const { client, bucket, keys, onEntry } = options;
   const before = `$KV.${bucket}.`;
@@ -27,7 +27,7 @@ export async function watchBucket(options: NatsWatchOptions): Promise<() => void
   });
   const { num_pending: pending } = await consumer.info(true);
   const { promise: listed, resolve } = Promise.withResolvers<void>();
-  /** The revision of each key that was told last: a new consumer does not go back. */
+  /** The revision of each key that was reported last: a new consumer does not go back. */
   const told = new Map<string, number>();
   let count = 0;
   let isOver = false;

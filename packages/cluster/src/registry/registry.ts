@@ -31,8 +31,8 @@ export interface Registry {
   delete(key: string, revision: number): Promise<void>;
   /**
    * Tells of these keys, and of all that begin with one that ends with a dot: first of those that
-   * are there, and of each change later. Of several changes of one key only the last may be told.
-   * Resolves when all that are there were told, with a function that ends it.
+   * are there, and of each change later. Of several changes of a key the last may be all.
+   * Resolves when all that are there were reported, with a function that ends it.
    */
   watch(keys: readonly string[], onEntry: (entry: WatchedEntry) => void): Promise<() => void>;
   close(): Promise<void>;

@@ -79,7 +79,7 @@ test("a partition that missed that limits are gone lets its jobs go on", async (
   // The caller that deleted it died before it reached the others.
   await (await cluster.broker(HOME)).deleteGate("smtp");
   const { config } = await (await cluster.broker(OTHER)).gate("smtp");
-  assert.equal(config?.rate, 0, "nobody has told it");
+  assert.equal(config?.rate, 0, "no one has told it");
   for (let i = 0; i < 2; i++) {
     const leasing = router.lease(queue, { max: 1, wait: 5_000 });
     await clock.advance(5_000);

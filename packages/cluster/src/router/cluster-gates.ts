@@ -100,7 +100,7 @@ export class ClusterGates {
 
   /**
    * Tells partitions what a gate's home says of it. Another caller may do the same at the same
-   * time, and be overtaken: so the home is asked again afterwards, until it says what was told.
+   * time, and be overtaken: so the home is asked again afterwards, until its answer is the same.
    */
   async #copy(key: string, partitions: readonly number[]): Promise<void> {
     if (partitions.length === 0) return;

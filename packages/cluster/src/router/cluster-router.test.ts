@@ -155,7 +155,7 @@ test("policies find the store that they read in every partition", async () => {
   }
 });
 
-test("a cooldown shuts the gate in every partition, whoever asked for it", async () => {
+test("a cooldown shuts the gate in every partition, whichever part asked for it", async () => {
   const { cluster, router } = stage();
   await router.setQueue("q", {});
   await router.add("q", [job("x")]);

@@ -36,11 +36,11 @@ function routerTo(
   return { router, clock };
 }
 
-test("a copy that is refused at once again and again is given up, and time goes on", async () => {
+test("a copy that is refused at once again and again is given up, and time continues", async () => {
   let calls = 0;
   const { router, clock } = routerTo(() => {
     calls++;
-    return Promise.reject(new SluiceError("DISCONNECTED", "nobody serves it"));
+    return Promise.reject(new SluiceError("DISCONNECTED", "no one serves it"));
   });
   const writing = router.storeWrite("config", [{ key: "plan", value: 1 }]);
   const refusal = assert.rejects(writing, { code: "DISCONNECTED" });

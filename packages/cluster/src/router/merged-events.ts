@@ -106,6 +106,7 @@ export class MergedEvents extends EventQueue {
 }
 
 function incomplete(): SluiceError {
-  const message = "a partition has moved to another node; its events of the meantime are missing";
+  const message =
+    "a partition has moved to another node and events are missing: read the state again, then call events again";
   return new SluiceError("DISCONNECTED", message);
 }

@@ -1,7 +1,7 @@
 /**
  * Lists over several partitions. Without an order they are read one partition after the other; with
  * one, side by side. A cursor says where the next page begins, in each partition that is not read
- * to its end: which page of it, and how many items of that page were told already.
+ * to its end: which page of it, and how many items of that page were handed on already.
  */
 import { checkInteger, invalid, PAGE_MAX, type Page, type PageOptions } from "@sluice/protocol";
 import { PAGE } from "../limits.ts";
@@ -80,7 +80,7 @@ interface List<T> {
   at: number;
 }
 
-/** Reads a page again with the same limit, so what was told of it is at the same place. */
+/** Reads a page again with the same limit, so what was handed on of it is at the same place. */
 async function readFrom<T>(place: Place, limit: number, read: Read<T>): Promise<List<T>> {
   const { partition, cursor, told } = place;
   const page = await read(partition, { limit, ...(cursor === undefined ? {} : { cursor }) });

@@ -48,7 +48,7 @@ export class PartitionCalls {
   readonly directory: Directory;
   readonly clock: Clock;
   #all: readonly number[] = [];
-  /** What partitions could not be told yet. */
+  /** What partitions could not be sent yet. */
   readonly pending: PendingTells;
   readonly #partitions: Partitions;
   /** Partitions that a look has missed and that have not answered one since. */

@@ -28,7 +28,7 @@ export const MOVES: Readonly<Record<string, string>> = {
 const PER_PARTITION = "lanes share what their own partition hands out";
 
 export const SPREAD: Readonly<Record<string, string>> = {
-  "maxWait: behind an interval from the end a wait is judged when nobody runs":
+  "maxWait: behind an interval from the end a wait is judged when no one runs":
     "the partition of the second job does not know that the first has ended",
   "a consumer is listed with what it holds and what it would take":
     "credits are lent to several partitions, and each tells what it would send",

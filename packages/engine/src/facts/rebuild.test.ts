@@ -323,7 +323,7 @@ test("a member whose queue is being deleted has ended for its group after a rest
   assert.ok(fact.members.every(([, ending]) => ending === "cancelled"));
 });
 
-test("a group goes on after a restart with jobs added since its queue was deleted", () => {
+test("a group continues after a restart with jobs added since its queue was deleted", () => {
   const { engine, facts } = openTelling();
   engine.addAll("q", [{ group: "g" }, { group: "g" }], 0, { holdGroups: true });
   engine.deleteQueue("q", 0);

@@ -23,7 +23,7 @@ class Pair {
     return this.engine.lease(queue, 1, now)[0]!;
   }
 
-  /** Applies what was told since, and finds no difference. */
+  /** Applies what was written since, and finds no difference. */
   same(now: number): void {
     for (const fact of this.facts.slice(this.#followed)) this.follower.apply(structuredClone(fact));
     this.#followed = this.facts.length;
@@ -256,7 +256,7 @@ test("applying decides nothing and tells nothing", () => {
   for (const fact of pair.facts) follower.apply(fact);
   follower.apply({ at: 1000, fact: "stored", store: "s", key: "k", value: 1 });
   assert.equal(told.length, 0);
-  assert.equal(follower.queries.job(1)?.state, "delayed", "its time has come, but nobody said so");
+  assert.equal(follower.queries.job(1)?.state, "delayed", "its time has come, but no one said so");
   follower.tick(1000);
   assert.deepEqual(each(told, "fact"), ["due"]);
 });

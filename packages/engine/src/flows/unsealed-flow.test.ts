@@ -122,7 +122,7 @@ test("more open flows than there may be are refused, until one is sealed", () =>
   assert.ok(engine.flows.open(0) > flows.at(-1)!);
 });
 
-test("more jobs to wait for than can be told apart are refused", () => {
+test("more jobs to wait for than fit into one list are refused", () => {
   const engine = openEngine();
   const { flow, ids } = open(engine, {});
   const after = new Array(NODES_MAX);

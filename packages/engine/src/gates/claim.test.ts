@@ -117,7 +117,7 @@ test("a claim is dropped when a gate is shut for long, and is made again later",
   const other = add(engine, "a", { fairnessKey: "other" });
   engine.ack(a, 1, 1);
   const passed = engine.takeAll(1);
-  assert.deepEqual(each(passed, "id"), [other], "nobody waits for a provider that is down");
+  assert.deepEqual(each(passed, "id"), [other], "no job waits for a provider that is down");
   engine.ack(b, 1, 2);
   done(engine, passed, 2);
   assert.deepEqual(each(engine.takeAll(60_000), "id"), [both]);
@@ -193,7 +193,7 @@ test("a job that waits at its gates can be cancelled at every stage", () => {
     }
     done(engine, engine.takeAll(2), 2);
     add(engine, "ab", {}, "q", 3);
-    assert.equal(engine.takeAll(3).length, 1, `${stage}: nothing is held by nobody`);
+    assert.equal(engine.takeAll(3).length, 1, `${stage}: nothing is held by no one`);
   }
 });
 

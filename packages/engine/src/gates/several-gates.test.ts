@@ -68,7 +68,7 @@ test("a claim is dropped when one of its gates cools down for long", () => {
   const { engine, both, holder, held, free } = claiming();
   engine.cooldown(held, 5000, "down", 0);
   const other = add(engine, [free], "other");
-  assert.deepEqual(take(engine), [other], "the permit is kept for nobody");
+  assert.deepEqual(take(engine), [other], "the permit is kept for no one");
   engine.ack(holder, 1, 1);
   engine.ack(other, 1, 1);
   assert.deepEqual(take(engine, 5000), [both]);
@@ -268,7 +268,7 @@ test("an add that forgets the last strand of its own set of gates makes the set 
     for (let i = 0; i < 3; i++) engine.add("q", { fairnessKey: "keeper" }, 0);
     for (let i = 0; i < 20; i++) add(engine, [`a${i}`, `b${i}`], `lane ${i}`);
     for (const { id, lease } of engine.lease("q", 21, 0)) engine.ack(id, lease, 0);
-    assert.equal(engine.lease("q", 1, 0)[0]!.id, 2, "a round later nobody leads any more");
+    assert.equal(engine.lease("q", 1, 0)[0]!.id, 2, "a round later no one leads any more");
     const id = add(engine, [`a${met}`, `b${met}`], "new");
     assert.equal(engine.lease("q", 1, 0)[0]!.id, id);
   }

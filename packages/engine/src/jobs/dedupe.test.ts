@@ -40,7 +40,7 @@ test("windows are over at their time, the earliest first, their jobs finished or
   dedupes.expire();
   assert.equal(dedupes.windows.peekTime(), 50);
   dedupes.hold(1, "a", 3, 70);
-  assert.equal(dedupes.windows.peekTime(), 70, "a key taken anew has a window of its own");
+  assert.equal(dedupes.windows.peekTime(), 70, "a key taken again has a window of its own");
 });
 
 test("pending: while a job waits or is leased an add changes nothing and answers its id", () => {

@@ -1,6 +1,6 @@
 /**
  * Times on the wall. Everything here goes by the engine's own time, which never steps; only `runAt`
- * and `deadline` are what the clock on the wall shows. They are kept as they were told, beside the
+ * and `deadline` are what the clock on the wall shows. They are kept as they were given, beside the
  * time at which they fall due as the engine sees it: that is earlier by what the wall is ahead.
  *
  * When the wall steps, one fact tells how far it is ahead now, and a walk over all jobs moves their

@@ -264,7 +264,7 @@ test("a borrower that asks for a gate without limits gets what it needs, job by 
   ask(0, { cost: 2, jobs: 2 });
   assert.deepEqual(ask(0), [], "the gate has nothing left");
   engine.deleteGate("g", 0);
-  assert.equal(engine.lender.takeLots().length, 1, "who waited for it goes on");
+  assert.equal(engine.lender.takeLots().length, 1, "who waited for it continues");
   assert.equal(ask(0).length, 1);
   engine.setGate("g", { rate: 1, burst: 10 }, 0);
   assert.equal(tokens(0), 6, "what is out counts");

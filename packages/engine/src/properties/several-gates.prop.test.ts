@@ -177,7 +177,7 @@ test("a job takes the permits of all its gates or none", () => {
           drive.ack(first);
           done++;
         }
-        assert.equal(done, jobs.length, "nobody waits for ever");
+        assert.equal(done, jobs.length, "no job waits without end");
       },
     ),
     { numRuns: 150 },

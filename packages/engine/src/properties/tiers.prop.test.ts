@@ -56,7 +56,7 @@ test("an urgent job that costs more is not starved by cheap ones of a lower tier
         const queue = isOtherQueue ? "other" : "q";
         const id = drive.add(queue, "urgent", { priority: 0, cost, gates: ["g"] });
         const [first] = drive.run(1);
-        assert.equal(first?.id, id, "nobody slips past it");
+        assert.equal(first?.id, id, "no one slips past it");
         assert.ok(drive.now - asked <= cost * 100, "as soon as its tokens are there");
       },
     ),

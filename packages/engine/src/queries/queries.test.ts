@@ -62,7 +62,7 @@ test("returns what the worker of a lease needs, for as long as it is held", () =
   engine.add("q", {}, 7);
   const [other] = engine.lease("q", 1, 7);
   engine.deleteQueue("q", 7);
-  assert.equal(engine.held(2, other!.lease), undefined, "nobody holds a job of a deleted queue");
+  assert.equal(engine.held(2, other!.lease), undefined, "no one holds a job of a deleted queue");
 });
 
 test("replaces the body of a job, and reports bodies that no job has any more", () => {

@@ -33,7 +33,7 @@ test("a queue counts how long jobs waited once they were due, and how long they 
   engine.dispatch(1104 + 16);
   engine.ack(1, 2, 1120 + 32);
   const { wait, run } = engine.queries.queueTimes("q");
-  assert.equal(wait.sum, 0, "each went out when it was due, as the engine was told the time");
+  assert.equal(wait.sum, 0, "each went out when it was due, as the engine counts the time");
   assert.deepEqual(run.counts.slice(0, 6), [0, 0, 1, 0, 0, 1]);
   assert.equal(run.sum, 36);
 });

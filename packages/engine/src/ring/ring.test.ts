@@ -105,7 +105,7 @@ test("members of far rounds come before members that reach the round later, and 
   world.rings.deactivate(b!);
   assert.equal(world.serve(1), "c");
   world.rings.charge(c!, 20);
-  assert.equal(world.serve(1), "a", "with nobody nearer the next round is the far one's");
+  assert.equal(world.serve(1), "a", "with no one nearer the next round is the far one's");
   world.rings.activate(b!);
   assert.ok(world.serve(3).includes("b"));
 });

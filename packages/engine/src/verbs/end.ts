@@ -260,7 +260,11 @@ export function isBusy(core: Core, row: number): Refusal {
   const now = core.jobs.state(row);
   const state =
     now === LEASED_JOB ? "running" : now === BLOCKED_JOB ? "waiting for other jobs" : "waiting";
-  return new Refusal("CONFLICT", `job ${id} is ${state}`, { field: "id", value: id });
+  return new Refusal(
+    "CONFLICT",
+    `job ${id} is ${state}: only ended and delayed jobs can be run again`,
+    { field: "id", value: id },
+  );
 }
 
 /** An ended job may be one of those that a lowered limit is about to forget. */

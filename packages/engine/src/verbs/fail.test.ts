@@ -220,7 +220,7 @@ test("a dead job that was leased during a redrive is moved by a later one", () =
   failed(engine);
   failed(engine);
   const looked = takeOne(engine, 0, "q.dlq");
-  assert.equal(engine.redrive("q.dlq", {}, 0), 1, "somebody looks at the other one");
+  assert.equal(engine.redrive("q.dlq", {}, 0), 1, "someone looks at the other one");
   engine.giveBack(looked.id, looked.lease, 0);
   assert.equal(engine.redrive("q.dlq", {}, 0), 1);
 });

@@ -133,7 +133,7 @@ function fail(
   retryIn(core, row, failure, options.delayMs, now);
 }
 
-/** A letter waits as long as its queue says: what it was told itself was for the queue it left. */
+/** A letter waits as long as its queue says: its own options were for the queue it left. */
 function retryIn(
   core: Core,
   row: number,

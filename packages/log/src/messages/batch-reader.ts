@@ -21,7 +21,7 @@ interface Unfinished {
  * Puts batches together again from the messages of a stream, which come in order and without a gap.
  * Any message of another writer ends what an owner may write: of its own messages one has not found
  * its place, so those behind it were never confirmed and are passed over. So is a batch of which
- * only the first parts stand before. All else that does not fit is damage: a batch whose chain is
+ * only the first parts stand before. All else that does not chain is damage: a batch whose chain is
  * that of another history, and one whose owner's fence is not there as a whole, since an owner
  * writes nothing before its fence is stored.
  */

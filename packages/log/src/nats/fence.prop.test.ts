@@ -166,7 +166,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** What is there of each owner is all that it was told, and a beginning of what it asked for. */
+/** Of each owner there is all that was confirmed to it, and a beginning of what it asked for. */
 function check(world: World, owners: readonly Owner[]): void {
   const reader = new BatchReader({ kind: "stream", name: "model" });
   const found: string[] = [];
@@ -178,7 +178,7 @@ function check(world: World, owners: readonly Owner[]): void {
     const own = found.filter((text) => text.startsWith(name));
     const expected = own.map((_, index) => `${name}${index}`);
     assert.deepEqual(own, expected, `what is there of ${name}`);
-    assert.ok(own.length >= confirmed.length, `${name} was told of more`);
+    assert.ok(own.length >= confirmed.length, `${name} got more confirmed`);
   }
 }
 

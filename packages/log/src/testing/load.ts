@@ -3,7 +3,7 @@ import type { Log, Position } from "../log.ts";
 import { NatsLog } from "../nats/nats-log.ts";
 import type { NatsLogOptions } from "../nats/options.ts";
 
-/** What a writer was told, and what it had asked for: batches numbered from 0. */
+/** What was confirmed to a writer, and what it had asked for: batches numbered from 0. */
 export class AppendLoad {
   readonly #log: Log;
   readonly #sizeOf: (number: number) => number;

@@ -36,7 +36,7 @@ const STATES: Kind<readonly JobState[]> = {
 
 const QUEUES = told(TEXTS, "Names of queues, or prefixes that end in `*`.");
 
-/** What a filter can be told: the options of the calls that look for jobs. */
+/** What a filter can be given: the options of the calls that look for jobs. */
 const FILTER_KINDS = {
   ids: told(TEXTS, "Only these jobs."),
   queues: QUEUES,
@@ -128,7 +128,7 @@ export const FIND_CALLS = {
   }),
   startBulk: call<[action: BulkAction, filter: JobFilter], BulkInfo, BulkOptions>({
     says:
-      "Starts an action on all jobs that a filter means now. It goes on by itself, in small " +
+      "Starts an action on all jobs that a filter means now. It continues by itself, in small " +
       "steps, also after a restart, and does each job once; `bulk` tells how far it is.",
     about: "broker",
     args: [

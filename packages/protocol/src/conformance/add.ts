@@ -233,7 +233,7 @@ export const repeatingSurvives = durableCases("operation ids survive", {
     equal(again?.attempt, 1, "its attempt");
   },
 
-  "an add that was cut off in the middle goes on where it stopped": async (scene) => {
+  "an add that was cut off in the middle continues where it stopped": async (scene) => {
     await scene.queue({ capacity: { jobs: 1 }, onFull: "wait", addTimeout: scene.steps(500) });
     const jobs = [{ payload: bytes("a") }, { payload: bytes("b") }];
     const first = scene.broker.add("q", jobs, { operationId: "once" });

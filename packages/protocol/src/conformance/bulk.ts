@@ -144,7 +144,7 @@ export const bulk = cases("bulk", {
 });
 
 export const bulkSurvives = durableCases("bulk", {
-  "an action that was under way goes on, and is remembered": async (scene) => {
+  "an action that was under way continues, and is remembered": async (scene) => {
     const ids = await bury(scene, ["a", "b"]);
     const { id } = await scene.broker.startBulk("retry", { states: ["dead"] });
     await scene.reopen();

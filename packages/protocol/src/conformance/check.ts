@@ -5,7 +5,7 @@ import type { Page } from "../queue.ts";
 
 /**
  * What a case holds an implementation to. The protocol stands on nothing, so the checks are its
- * own; each takes a sentence that says what was expected, because whoever reads a failure has
+ * own; each takes a sentence that says what was expected, because a reader of a failure has
  * another implementation before their eyes and not this suite.
  */
 export class Unmet extends Error {

@@ -106,7 +106,7 @@ export function clockConformance(
   }
 }
 
-/** Lets time pass until it is so. */
+/** Lets time pass until it is true. */
 async function until(holds: () => boolean, pass: (ms: number) => Promise<void>): Promise<void> {
   while (!holds()) await pass(1);
 }

@@ -82,13 +82,15 @@ export const closing = cases("close", {
     equal(await scene.atOnce(end, "the add"), "CLOSED", "the code it ends with");
   },
 
-  "whoever waits for the end of a job is told that the broker closed": onQueue(async (scene) => {
-    const end = scene.broker.ended(await scene.add("x"));
-    await scene.waits(end, "the end");
-    const refusal = rejects(scene.atOnce(end, "the end"), "CLOSED", "the end");
-    await scene.broker.close();
-    await refusal;
-  }),
+  "a caller that waits for the end of a job is informed that the broker closed": onQueue(
+    async (scene) => {
+      const end = scene.broker.ended(await scene.add("x"));
+      await scene.waits(end, "the end");
+      const refusal = rejects(scene.atOnce(end, "the end"), "CLOSED", "the end");
+      await scene.broker.close();
+      await refusal;
+    },
+  ),
 
   "consumers and readers of events are over": onQueue(async (scene) => {
     const inbox = await scene.consume();

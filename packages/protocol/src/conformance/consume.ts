@@ -92,7 +92,7 @@ export const consuming = cases("consume", {
     await inbox.holds(delivered, "after the stop");
     const rest = await scene.take(10);
     const got = [...inbox.jobs, ...rest];
-    equal(new Set(got.map((job) => job.id)).size, 5, "the jobs that somebody got");
+    equal(new Set(got.map((job) => job.id)).size, 5, "the jobs that someone got");
     equal(got.length, 5, "the deliveries in all");
     check(
       rest.every((job) => job.attempt === 0),
@@ -191,7 +191,7 @@ export const working = cases("workers", {
     );
   }),
 
-  "whoever holds a job is listed, also when it takes no more": onQueue(async (scene) => {
+  "a consumer that holds a job is listed, also when it takes no more": onQueue(async (scene) => {
     await scene.add("x");
     const [job] = await scene.broker.lease("q", { max: 1, worker: "ann" });
     const listed = async () => (await scene.broker.workers("q")).find(({ name }) => name === "ann");

@@ -65,7 +65,7 @@ export const dedupe = cases("dedupe", {
     await scene.expect(["fourth"], "the jobs that there are");
   }),
 
-  "debounce: each add replaces the payload and starts the delay anew": onQueue(async (scene) => {
+  "debounce: each add replaces the payload and starts the delay again": onQueue(async (scene) => {
     const first = await add(scene, "first", "debounce");
     await scene.pass(3);
     isDuplicateOf(first, await add(scene, "second", "debounce"), "an add within the delay");

@@ -17,7 +17,7 @@ export const telling = cases("events", {
     equal(last.done, true, "whether it is over for the one who still waits");
   },
 
-  "the life of a job is told in order": async (scene) => {
+  "the life of a job is reported in order": async (scene) => {
     await scene.queue({ retry: PROMPT });
     const listener = await scene.listen({ queue: "q" });
     const id = await scene.add("x");
@@ -26,7 +26,7 @@ export const telling = cases("events", {
     await scene.ack(await scene.takeOne(), bytes("42"));
     const ended = await listener.hears("ended", "the end");
     const life = ["added", "leased", "retried", "leased", "returned", "leased", "ended"];
-    equal(listener.names, life, "what was told");
+    equal(listener.names, life, "what was reported");
     const first = { queue: "q", id, worker: "bob", attempt: 0 };
     matches(listener.heard[1], first, "the first dispatch");
     matches(listener.heard[2], { id, attempt: 1, error: "boom" }, "the failure");
@@ -36,14 +36,14 @@ export const telling = cases("events", {
     }
   },
 
-  "a death is told with the queue that the job is in then": onQueue(async (scene) => {
+  "a death is reported with the queue that the job is in then": onQueue(async (scene) => {
     const listener = await scene.listen({ events: ["dead"] });
     const id = await scene.bury("x");
     const dead = await listener.hears("dead", "the death");
     matches(dead, { queue: "q", id, dlq: "q.dlq", error: "boom" }, "the death");
   }),
 
-  "progress is told": onQueue(async (scene) => {
+  "progress is reported": onQueue(async (scene) => {
     const listener = await scene.listen({ events: ["progress"] });
     const id = await scene.add("x");
     const { lease } = await scene.takeOne();
@@ -52,7 +52,7 @@ export const telling = cases("events", {
     matches(told, { queue: "q", id, progress: { done: 3 } }, "the progress");
   }),
 
-  "a job that expires is told to have ended": onQueue(async (scene) => {
+  "a job that expires is reported to have ended": onQueue(async (scene) => {
     const listener = await scene.listen({ events: ["ended"] });
     const id = await scene.add("x", { ttlMs: scene.steps(2) });
     await scene.pass(3);
@@ -60,7 +60,7 @@ export const telling = cases("events", {
     matches(ended, { id, state: "expired" }, "the end");
   }),
 
-  "changes of queues and gates are told": async (scene) => {
+  "changes of queues and gates are reported": async (scene) => {
     const listener = await scene.listen();
     await scene.queue();
     await scene.broker.setGate("smtp", { concurrency: 1 });
@@ -72,7 +72,7 @@ export const telling = cases("events", {
     matches(cooled, { gate: "smtp", reason: "429" }, "the cooldown");
     const deleted = await listener.hears("queue-deleted", "the deleted queue");
     equal(deleted.queue, "q", "the deleted queue");
-    equal(listener.names, ["queue", "gate", "cooled", "queue-deleted"], "what was told");
+    equal(listener.names, ["queue", "gate", "cooled", "queue-deleted"], "what was reported");
   },
 
   "a reader hears what it asked for, and nothing else": onQueue(async (scene) => {

@@ -155,7 +155,7 @@ export const dying = cases("dead letters", {
     equal((await scene.broker.queue("q")).stats.failed, 1, "the failed jobs of the queue");
   },
 
-  "whoever waits for the end of a job hears that it is dead": onQueue(async (scene) => {
+  "a caller that waits for the end of a job hears that it is dead": onQueue(async (scene) => {
     const id = await scene.add("x", { attempts: 1 });
     const end = scene.broker.ended(id);
     await scene.nack(await scene.takeOne(), { error: "boom" });
@@ -163,16 +163,18 @@ export const dying = cases("dead letters", {
     equal([state, error], ["dead", "boom"], "how it ended, and why");
   }),
 
-  "the end of a dead job is told at once, with the time of its death": onQueue(async (scene) => {
-    const id = await scene.add("x", { attempts: 1 });
-    await scene.pass(3);
-    await scene.nack(await scene.takeOne(), { error: "boom" });
-    const diedAt = scene.now();
-    await scene.pass(3);
-    const end = await scene.atOnce(scene.broker.ended(id), "the end");
-    matches(end, { id, queue: "q", state: "dead", error: "boom" }, "the end");
-    scene.near(end.at, diedAt, "the time of the end");
-  }),
+  "the end of a dead job is reported at once, with the time of its death": onQueue(
+    async (scene) => {
+      const id = await scene.add("x", { attempts: 1 });
+      await scene.pass(3);
+      await scene.nack(await scene.takeOne(), { error: "boom" });
+      const diedAt = scene.now();
+      await scene.pass(3);
+      const end = await scene.atOnce(scene.broker.ended(id), "the end");
+      matches(end, { id, queue: "q", state: "dead", error: "boom" }, "the end");
+      scene.near(end.at, diedAt, "the time of the end");
+    },
+  ),
 
   "a dead job that was put back has not ended": onQueue(async (scene) => {
     const id = await scene.bury("x");

@@ -23,7 +23,7 @@ export const changing = cases("gates: changes", {
     check(tokens < 1, `a change must not refill the bucket, it has ${tokens} tokens`);
   }),
 
-  "a deleted gate is open, and what waited for it goes on": onQueue(async (scene) => {
+  "a deleted gate is open, and what waited for it continues": onQueue(async (scene) => {
     await scene.broker.setGate("gate", { rate: 0 });
     await scene.addAll(["a", "b"], { gates: ["gate"] });
     const inbox = await scene.consume();

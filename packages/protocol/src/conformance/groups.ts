@@ -19,14 +19,14 @@ export const grouping = cases("groups", {
     equal((await scene.broker.group("q/g")).ended, true, "whether it has ended with the last");
   }),
 
-  "every member's end is told, then the group's, once": onQueue(async (scene) => {
+  "every member's end is reported, then the group's, once": onQueue(async (scene) => {
     const listener = await scene.listen({ events: ["ended", "group-ended"] });
     await scene.addAll(["a", "b", "c"], { group: "g" });
     for (const job of await scene.take(3)) await scene.ack(job);
     const end = await listener.hears("group-ended", "the end of the group");
     equal([end.queue, end.group], ["q", "q/g"], "the group that ended");
     await scene.settle();
-    equal(listener.names, ["ended", "ended", "ended", "group-ended"], "what was told");
+    equal(listener.names, ["ended", "ended", "ended", "group-ended"], "what was reported");
   }),
 
   "a group ends however its members do": onQueue(async (scene) => {
@@ -44,7 +44,7 @@ export const grouping = cases("groups", {
     await scene.broker.add("q", [job, { ...job, weight: 0 }]);
     await scene.ack(await scene.takeOne());
     await listener.hears("group-ended", "the end of the group");
-    inOrder(listener.names, ["ended", "group-ended"], "what was told");
+    inOrder(listener.names, ["ended", "group-ended"], "what was reported");
   }),
 
   "a retried member has not ended": onQueue(async (scene) => {
@@ -63,7 +63,7 @@ export const grouping = cases("groups", {
     equal([ended, members.map(({ id }) => id)], [false, ids], "the new group");
   }),
 
-  "a group that nobody named is not found": async (scene) => {
+  "a group that no job named is not found": async (scene) => {
     await rejects(scene.broker.group("q/nobody"), "GROUP_NOT_FOUND", "the call");
     await rejects(scene.broker.groupEnded("q/nobody"), "GROUP_NOT_FOUND", "waiting for its end");
   },
@@ -133,7 +133,7 @@ export const holding = cases("held groups", {
     await listener.hears("group-ended", "the end of the group");
     equal(await states(scene), ["finished", "finished"], "its members");
     await scene.settle();
-    equal(listener.names.length, 1, "how often its end was told");
+    equal(listener.names.length, 1, "how often its end was reported");
   }),
 
   "a group that is released while members are open ends with them": onQueue(async (scene) => {
@@ -153,14 +153,14 @@ export const waitingMembers = cases("groups in a full queue", {
     const add = scene.broker.add("q", jobs);
     await scene.waits(add, "an add to a full queue");
     for (let i = 0; i < 3; i++) {
-      equal(listener.names, [], "what was told of the end");
+      equal(listener.names, [], "what was reported of the end");
       await scene.ack(await scene.takeOne());
       await scene.settle();
     }
     await scene.atOnce(add, "the add");
     await listener.hears("group-ended", "the end of the group");
     equal(await states(scene), ["finished", "finished", "finished"], "its members");
-    equal(listener.names.length, 1, "how often its end was told");
+    equal(listener.names.length, 1, "how often its end was reported");
   },
 
   "a member that finds no room in its time does not keep its group open": async (scene) => {

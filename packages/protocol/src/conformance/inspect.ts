@@ -51,7 +51,7 @@ export const inspecting = cases("job, history, ended", {
     matches(await scene.broker.job(id), info, "the job");
   }),
 
-  "the lines and the attempts of a job are told, whatever became of it": async (scene) => {
+  "the lines and the attempts of a job are listed, whatever became of it": async (scene) => {
     await scene.queue({ retry: PROMPT });
     const id = await scene.add("x");
     const first = await scene.takeOne("q", { worker: "w1" });
@@ -103,7 +103,7 @@ export const inspecting = cases("job, history, ended", {
     equal(await lives(), { log, generation: 3, isEnded: false }, "after the redrive");
   },
 
-  "the queue of a job is told, wherever the job is": onQueue(async (scene) => {
+  "the queue of a job is named, wherever the job is": onQueue(async (scene) => {
     const [dead, waiting] = [await scene.bury("x"), await scene.add("y")];
     const queues = await scene.broker.queuesOf([dead, "nothing", waiting]);
     equal(queues, ["q.dlq", undefined, "q"], "the queues");
@@ -116,7 +116,7 @@ export const inspecting = cases("job, history, ended", {
     await scene.pass(2);
     await scene.ack(job);
     const stats = await scene.broker.stats({ queues: ["q", "nowhere"] });
-    equal(each(stats.queues, "name"), ["q"], "the queues whose times are told");
+    equal(each(stats.queues, "name"), ["q"], "the queues whose times are reported");
     const [{ wait, run }] = stats.queues as [QueueTimes];
     const total = (counts: readonly number[]): number => counts.reduce((sum, n) => sum + n, 0);
     equal([total(wait.counts), total(run.counts)], [1, 1], "what was counted");
@@ -178,7 +178,7 @@ export const inspecting = cases("job, history, ended", {
     check(failed?.detail?.includes("boom") === true, "the history must tell the error");
   },
 
-  "whoever waits for a job hears of its end, with the result": onQueue(async (scene) => {
+  "a caller that waits for a job hears of its end, with the result": onQueue(async (scene) => {
     const id = await scene.add("x");
     const end = scene.broker.ended(id);
     await scene.waits(end, "the end of a waiting job");
@@ -190,7 +190,7 @@ export const inspecting = cases("job, history, ended", {
     scene.near(heard.at, scene.now(), "the time of the end");
   }),
 
-  "the end of a job that is kept is told at once": onQueue(async (scene) => {
+  "the end of a job that is kept is reported at once": onQueue(async (scene) => {
     const id = await scene.add("x");
     await scene.ack(await scene.takeOne(), bytes("42"));
     const end = await scene.atOnce(scene.broker.ended(id), "the end");
@@ -206,18 +206,20 @@ export const inspecting = cases("job, history, ended", {
     await rejects(scene.atOnce(end, "the end"), "ABORTED", "the end");
   }),
 
-  "whoever waits for a job of a queue that is deleted does not wait on": onQueue(async (scene) => {
-    const id = await scene.add("x");
-    const end = scene.broker.ended(id).then(
-      ({ state }) => state as string,
-      (error) => error.code as string,
-    );
-    await scene.waits(end, "the end");
-    await scene.broker.deleteQueue("q");
-    const how = await scene.atOnce(end, "the end");
-    const known = ["cancelled", "JOB_NOT_FOUND", "QUEUE_NOT_FOUND"].includes(how);
-    check(known, `the job must end as cancelled or not be found, got ${how}`);
-  }),
+  "a caller that waits for a job of a queue that is deleted does not wait on": onQueue(
+    async (scene) => {
+      const id = await scene.add("x");
+      const end = scene.broker.ended(id).then(
+        ({ state }) => state as string,
+        (error) => error.code as string,
+      );
+      await scene.waits(end, "the end");
+      await scene.broker.deleteQueue("q");
+      const how = await scene.atOnce(end, "the end");
+      const known = ["cancelled", "JOB_NOT_FOUND", "QUEUE_NOT_FOUND"].includes(how);
+      check(known, `the job must end as cancelled or not be found, got ${how}`);
+    },
+  ),
 });
 
 export const listing = cases("jobs", {

@@ -1,7 +1,7 @@
 /**
- * What clients were told of jobs, and whether it fits together: no two jobs have one name or one
- * id, no lease is delivered twice, and nothing that is finished is finished or delivered again. For
- * any broker whose jobs tell their own names; a load adds what else it can judge.
+ * What clients were answered about jobs, and whether it fits together: no two jobs have one name or
+ * one id, no lease is delivered twice, and nothing that is finished is finished or delivered
+ * again. For any broker whose jobs tell their own names; a load adds what else it can judge.
  */
 export class JobHistory {
   readonly failures: string[] = [];

@@ -228,7 +228,7 @@ export const bearing = cases("job options: maxWait", {
     await scene.expect(["second"], "what there is when the first has ended");
   }),
 
-  "behind an interval from the end a wait is judged when nobody runs": onQueue(async (scene) => {
+  "behind an interval from the end a wait is judged when no one runs": onQueue(async (scene) => {
     await scene.broker.setGate("one", { interval: { every: 0, from: "end" } });
     await scene.add("first", { gates: ["one"] });
     const first = await scene.takeOne();

@@ -79,7 +79,7 @@ export const leasing = cases("lease", {
     equal(textOf(job), "keep me", "the payload that was delivered first");
   }),
 
-  "whoever takes a job can be named": onQueue(async (scene) => {
+  "a worker that takes a job can be named": onQueue(async (scene) => {
     const id = await scene.add("x");
     await scene.takeOne("q", { worker: "bob" });
     matches(

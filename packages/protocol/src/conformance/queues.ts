@@ -232,7 +232,7 @@ const deleting = cases("deleteQueue, purge", {
 });
 
 const pausing = cases("pause", {
-  "a paused queue takes jobs and hands none out, until it goes on": onQueue(async (scene) => {
+  "a paused queue takes jobs and hands none out, until it continues": onQueue(async (scene) => {
     await scene.add("before");
     const running = await scene.takeOne();
     const { stats } = await scene.queue({ paused: true });

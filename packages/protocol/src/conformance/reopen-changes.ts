@@ -107,7 +107,7 @@ export const changesSurvive = durableCases("changes survive", {
     equal(await scene.broker.history(id), before, "the history");
   },
 
-  "the run of a job is the same, also when it is told again": async (scene) => {
+  "the run of a job is the same, also when it is reported again": async (scene) => {
     await scene.queue({ retry: PROMPT });
     const id = await scene.add("x");
     await scene.ack(await scene.takeOne());

@@ -25,7 +25,7 @@ export const jobsSurvive = durableCases("jobs survive", {
     );
   }),
 
-  "a lease is live: still nobody else's, and ackable": onQueue(async (scene) => {
+  "a lease is live: still its own, and ackable": onQueue(async (scene) => {
     const id = await scene.add("x");
     const job = await scene.takeOne();
     await scene.reopen();
@@ -161,7 +161,7 @@ export const namesSurvive = durableCases("names survive", {
     const listener = await scene.listen({ events: ["ended", "group-ended"] });
     await scene.ack(await scene.takeOne());
     await listener.hears("group-ended", "the end of the group");
-    equal(listener.names, ["ended", "group-ended"], "what was told");
+    equal(listener.names, ["ended", "group-ended"], "what was reported");
     equal((await scene.broker.group("q/g")).ended, true, "whether it has ended then");
   }),
 });

@@ -26,7 +26,7 @@ export const gatesSurvive = durableCases("gates survive", {
     await scene.expect(["c"], "what goes out after it");
   }),
 
-  "an interval goes on": onQueue(async (scene) => {
+  "an interval continues": onQueue(async (scene) => {
     await scene.broker.setGate("gate", { interval: { every: scene.steps(10) } });
     await scene.addAll(["a", "b"], { gates: ["gate"] });
     await scene.ack(await scene.takeOne());
@@ -88,7 +88,7 @@ export const queuesSurvive = durableCases("queues survive", {
     equal((await scene.broker.queue("q")).config, config, "the configuration");
     await scene.expect([], "what a paused queue hands out");
     await scene.queue({ paused: false });
-    await scene.expect(["x"], "what it hands out when it goes on");
+    await scene.expect(["x"], "what it hands out when it continues");
   },
 
   "the weights of lanes are kept": onQueue(async (scene) => {

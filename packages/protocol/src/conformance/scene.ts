@@ -43,7 +43,7 @@ export class Scene implements Patience {
     return this.#opened.reopen !== undefined;
   }
 
-  /** Ends the broker in the way that the case is about, and goes on with what comes back. */
+  /** Ends the broker in the way that the case is about, and continues with what comes back. */
   async reopen(): Promise<void> {
     check(this.#opened.reopen !== undefined, "this implementation cannot be opened again");
     this.#broker = await this.#opened.reopen(this.#how);

@@ -57,7 +57,7 @@ export const scheduling = cases("schedules", {
       await scene.expect([JOB], "the jobs of both ticks");
       const told = { queue: "q", schedule: "s", tick: second, reason: "overlap" };
       matches(await listener.hears("tick-skipped", "the second tick"), told, "the second tick");
-      equal(listener.names, ["ticked", "tick-skipped"], "what was told");
+      equal(listener.names, ["ticked", "tick-skipped"], "what was reported");
     },
   ),
 
@@ -227,7 +227,7 @@ export const schedulesSurvive = durableCases("schedules survive", {
     equal(await scene.broker.schedule("q", "s"), before, "the schedule");
   }),
 
-  "a run goes on to hold up the next tick": onQueue(async (scene) => {
+  "a run continues to hold up the next tick": onQueue(async (scene) => {
     await ticking(scene, [2, 20]);
     await scene.pass(3);
     await scene.reopen();

@@ -19,7 +19,7 @@ export const storing = cases("stores", {
     equal(read, [null, undefined, 1, { deep: ["x", null, true] }], "the values");
   },
 
-  "a store that nobody wrote to is empty": async (scene) => {
+  "a store without a write is empty": async (scene) => {
     equal(await scene.broker.storeGet("none", ["a"]), [undefined], "a value");
     equal(await scene.broker.storeScan("none"), { items: [] }, "a scan");
   },

@@ -1,5 +1,5 @@
 /**
- * What a job can be told. Options become the form of the port where they enter: in the library and
+ * What a job can be given. Options become the form of the port where they enter: in the library and
  * in the HTTP route (`readJob`). There durations and times get their numbers. The ranges are
  * checked once, behind the port, for every job that is added (`parseJob`): the engine trusts them.
  */

@@ -1,4 +1,4 @@
-/** What a queue can be told; what is not given keeps its value, or the default. */
+/** What a queue can be given; what is not given keeps its value, or the default. */
 import type { QueueConfig, TierConfig } from "@sluice/engine";
 import { duration, LEASE } from "../duration.ts";
 import { type AnsweredFields, type Fields, fields, type GivenFields } from "../fields.ts";
@@ -286,7 +286,7 @@ export const QUEUE_OPTIONS = {
   },
 } as const satisfies Fields;
 
-/** What a queue can be told, as data. */
+/** What a queue can be given, as data. */
 export interface QueueOptions extends GivenFields<typeof QUEUE_OPTIONS> {}
 
 /** All options of a queue as they are answered: durations are milliseconds. */

@@ -1,4 +1,4 @@
-/** What a schedule can be told: when it ticks, what it adds, and what becomes of a tick. */
+/** What a schedule can be given: when it ticks, what it adds, and what becomes of a tick. */
 import type { CatchUp, Overlap } from "@sluice/engine";
 import { duration, type Time } from "../duration.ts";
 import { type AnsweredFields, type Fields, fields, type GivenFields } from "../fields.ts";

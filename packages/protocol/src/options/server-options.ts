@@ -1,5 +1,5 @@
 /**
- * What a broker and its server can be told. A row is an option of the library by its own name. As a
+ * The options of a broker and its server. A row is an option of the library by its own name. As a
  * flag its words are joined by dashes (`--payload-memory-bytes`), in the environment they are
  * `SLUICE_PAYLOAD_MEMORY_BYTES`, and a file of YAML has the name as it is.
  */

@@ -1,4 +1,4 @@
-/** What a step of a handler can be told. */
+/** What a step of a handler can be given. */
 import { duration } from "../duration.ts";
 import { type Fields, fields, type GivenFields, type ParsedFields } from "../fields.ts";
 import { integer, list, NAME } from "../kinds.ts";

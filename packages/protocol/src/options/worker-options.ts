@@ -1,4 +1,4 @@
-/** What a worker, a consumption and their closing can be told. */
+/** What a worker, a consumption and their closing can be given. */
 import { duration, LEASE } from "../duration.ts";
 import { type Fields, fields, type GivenFields, type ParsedFields } from "../fields.ts";
 import { integer, invalid, isObject, type Kind, kind, number } from "../kinds.ts";

@@ -19,7 +19,7 @@ import { chargeBucket, type Principal, unauthorized } from "./principal.ts";
 import { KEYS_STORE } from "./rights.ts";
 import { newSecret, opens, parseSecret, type Sealed, seal } from "./secret.ts";
 
-/** What can be told of a key. */
+/** What a list shows of a key. */
 export interface KeyInfo {
   id: string;
   name: string;
@@ -103,14 +103,15 @@ export class KeyRing {
 
   /** Whose key this is. The same answer for a wrong key, an unknown one and none. */
   verify(text: string | undefined): Principal {
-    if (text === undefined) throw unauthorized("this server needs a key");
+    if (text === undefined)
+      throw unauthorized("this server needs an API key: send it as `Authorization: Bearer KEY`");
     const parsed = parseSecret(text);
     const record = this.#records.get(parsed?.id ?? "");
     // Both are always compared: the time taken tells nothing.
     const isRoot = opens(this.#root, text);
     const isKnown = opens(record, parsed?.secret ?? text);
     if (isRoot) return this.#rootPrincipal();
-    if (!isKnown) throw unauthorized("the key is not valid");
+    if (!isKnown) throw unauthorized("the API key is not valid: it is misspelt or was revoked");
     const principal = this.#principal(record!.id);
     principal.grants();
     return principal;
@@ -125,10 +126,11 @@ export class KeyRing {
       id,
       grants: () => {
         const record = this.#records.get(id);
-        if (record === undefined) throw unauthorized("the key is not valid");
+        if (record === undefined)
+          throw unauthorized("the API key is not valid: it is misspelt or was revoked");
         if ((record.expiresAt ?? Number.POSITIVE_INFINITY) > wallTime(this.#options.clock))
           return record.grants;
-        throw unauthorized("the key has expired");
+        throw unauthorized("the API key has expired: make a new one with `sluice keys create`");
       },
       charge: () => chargeBucket(this.#bucketOf(id)),
       watch: (look) => this.#watchers.watch(id, this.#records.get(id)?.expiresAt, look),

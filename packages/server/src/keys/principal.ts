@@ -58,8 +58,10 @@ export class FixedKeys {
   }
 
   verify(key: string | undefined): Principal {
-    if (key === undefined) throw unauthorized("this server needs a key");
-    if (!this.has(key)) throw unauthorized("the key is not valid");
+    if (key === undefined)
+      throw unauthorized("this server needs an API key: send it as `Authorization: Bearer KEY`");
+    if (!this.has(key))
+      throw unauthorized("the API key is not valid: it is misspelt or was revoked");
     return { id: "operator", grants: () => EVERYTHING, charge: () => {} };
   }
 }

@@ -44,7 +44,7 @@ export function eventRoutes(app: FastifyInstance, context: RouteContext): void {
 
 export function checkReaders(of: string, count: number, max: number): void {
   if (count < max) return;
-  const message = `there are ${count} readers of ${of} already`;
+  const message = `${count} readers of ${of} are connected, which is the limit; try again later`;
   throw new SluiceError("RATE_LIMITED", message, { retryAfterMs: EVENTS_HEARTBEAT_MS });
 }
 

@@ -41,10 +41,10 @@ export function toStreamError(error: unknown): SluiceError {
   const known = withoutPath(toSluiceError(error));
   if (error instanceof SluiceError || known.code !== "INTERNAL") return known;
   process.emitWarning(known.cause instanceof Error ? known.cause : known);
-  return new SluiceError("INTERNAL", "something went wrong here; the server's output says more");
+  return new SluiceError("INTERNAL", "the server has a fault; its output says more");
 }
 
-/** What ajv says of a value, with the value itself when it was told to. */
+/** What ajv says of a value, with the value itself when verbose. */
 interface Mistake {
   instancePath?: string;
   message?: string;

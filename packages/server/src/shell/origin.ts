@@ -20,13 +20,17 @@ export interface OriginRules {
   isTls: boolean | undefined;
 }
 
+/** Of a header that is refused, what the message repeats. */
+const SHOWN_CHARS = 100;
+
 const LOCAL = ["localhost", "127.0.0.1", "[::1]"];
 
 /** Refuses with FORBIDDEN what a stranger's page may have sent. */
 export function checkOrigin(request: IncomingMessage, rules: OriginRules): void {
   const host = request.headers.host;
   if (host === undefined || !isOurs(nameOf(host), rules)) {
-    throw refused("host", host, "the Host header does not name this server");
+    const name = JSON.stringify((host ?? "").slice(0, SHOWN_CHARS));
+    throw refused("host", host, `this server is not known as ${name}: add it to allowHosts`);
   }
   const { origin } = request.headers;
   if (origin !== undefined) checkHeader(origin, host, rules);
@@ -34,7 +38,11 @@ export function checkOrigin(request: IncomingMessage, rules: OriginRules): void 
   const site = request.headers["sec-fetch-site"];
   const isForeign = site === "cross-site" || site === "same-site";
   if (isForeign && request.headers["sec-fetch-mode"] !== "navigate") {
-    throw refused("sec-fetch-site", site, "pages of other origins cannot call this server");
+    throw refused(
+      "sec-fetch-site",
+      site,
+      "this server does not allow calls of pages of other sites",
+    );
   }
 }
 
@@ -42,7 +50,9 @@ function checkHeader(origin: string, host: string, { origins, isTls }: OriginRul
   const schemes = isTls === undefined ? ["http", "https"] : [isTls ? "https" : "http"];
   const own = schemes.map((scheme) => `${scheme}://${host}`.toLowerCase());
   if (own.includes(origin.toLowerCase()) || origins.includes(origin)) return;
-  throw refused("origin", origin, "pages of other origins cannot call this server");
+  const from = origin.slice(0, SHOWN_CHARS);
+  const message = `this server does not allow calls of pages of ${from}: add it to allowOrigins`;
+  throw refused("origin", origin, message);
 }
 
 function isOurs(name: string, { hosts, hasKeys, isLoopback }: OriginRules): boolean {
@@ -58,7 +68,7 @@ function nameOf(host: string): string {
 }
 
 function refused(field: string, value: unknown, message: string): SluiceError {
-  const shown = typeof value === "string" ? value.slice(0, 100) : undefined;
+  const shown = typeof value === "string" ? value.slice(0, SHOWN_CHARS) : undefined;
   return new SluiceError("FORBIDDEN", message, { field, value: shown });
 }
 

@@ -5,7 +5,7 @@
  *   onRequest    a stranger's page                             403 FORBIDDEN
  *                an address or a method that there is not      404 NOT_FOUND, body unread
  *                a compressed body                             415 UNSUPPORTED_MEDIA
- *                more adds than the server was told to take    429 RATE_LIMITED, body unread
+ *                more adds than the server may take    429 RATE_LIMITED, body unread
  *                no key, a wrong or a revoked one              401 UNAUTHORIZED
  *   parsing      too large for its route, not JSON             413, 400, 415
  *                all bodies together are too large             429 RATE_LIMITED

@@ -22,7 +22,7 @@ function jobsOf(bytes: number): LeasedJob[] {
   })) as unknown as LeasedJob[];
 }
 
-/** A channel whose turn ends when it is told to, and what it has sent. */
+/** A channel whose turn ends when it is asked to, and what it has sent. */
 function open() {
   const messages: Uint8Array[] = [];
   const turn: (() => void)[] = [];

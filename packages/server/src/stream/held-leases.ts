@@ -52,7 +52,7 @@ export class HeldLeases {
     if (this.size > this.#lookAt) this.#forgetExpired(jobs[0]!);
   }
 
-  /** Ends were answered: who was told that a job is over, or is not theirs, holds it no more. */
+  /** Ends were answered: a session holds no job any more that is over, or is not its own. */
   ended(items: readonly (Ack | string)[], outcomes: readonly Outcome<unknown>[]): void {
     for (let i = 0; i < items.length; i++) {
       const item = items[i]!;

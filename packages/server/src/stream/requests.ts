@@ -274,7 +274,8 @@ export class Requests {
   async #answerOf(name: WireName, args: readonly unknown[]): Promise<Write> {
     const broker = this.#broker as unknown as Record<string, (...args: unknown[]) => unknown>;
     const call = broker[name];
-    if (call === undefined) throw new SluiceError("FORBIDDEN", `${name} is for nodes of a cluster`);
+    if (call === undefined)
+      throw new SluiceError("FORBIDDEN", `only nodes of a cluster can call ${name}`);
     const answer = await call.apply(broker, [...args]);
     return this.#frame(KIND.answer, (writer) => writeAnswer(writer, name, answer));
   }
@@ -355,9 +356,13 @@ function repeated(operation: number): SluiceError {
 }
 
 function tooMany(what: string, max: number): SluiceError {
-  return new SluiceError("RATE_LIMITED", `more than ${max} ${what} in one connection`, {
-    retryAfterMs: 1000,
-  });
+  return new SluiceError(
+    "RATE_LIMITED",
+    `this connection has ${max} ${what}, which is the limit; try again later`,
+    {
+      retryAfterMs: 1000,
+    },
+  );
 }
 
 function tooLarge(bytes: number): SluiceError {

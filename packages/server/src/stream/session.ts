@@ -21,7 +21,7 @@ import { HeldLeases } from "./held-leases.ts";
 import { type RequestSession, Requests } from "./requests.ts";
 import type { Subscription } from "./subscription.ts";
 
-/** A socket that can be told to stop reading. */
+/** A socket that can stop reading. */
 export interface ServerSocket extends Socket {
   /** The client has greeted, and may send as much as its session needs. */
   greeted?(): void;

@@ -30,7 +30,7 @@ export function readBody(got: {
 }): number | string {
   if (got.payload.length < 8) return `a payload of ${got.payload.length} bytes`;
   const number = Buffer.from(got.payload.subarray(0, 8)).readDoubleLE();
-  if (!Number.isSafeInteger(number)) return "a payload that nobody added";
+  if (!Number.isSafeInteger(number)) return "a payload that no one added";
   const { payload, headers } = bodyOf(number);
   if (Buffer.compare(payload, got.payload) !== 0) return `a broken payload of number ${number}`;
   const isSame = JSON.stringify(sorted(headers)) === JSON.stringify(sorted(got.headers));

@@ -183,7 +183,7 @@ const BAD: readonly [rule: string, what: string, tell: (story: Story) => unknown
   ],
   [
     "nothing ends by itself",
-    "one lease that nobody saw loses one attempt",
+    "one lease that no one saw loses one attempt",
     (s) => s.add(1, { attempts: 2 }).event(leased).event(failed),
   ],
   ["nothing ends by itself", "a look does", (s) => s.add(1).crash().seen({ state: "cancelled" })],

@@ -31,7 +31,7 @@ test("a good history passes: a retry that a crash left open has run the job to a
   story.look([{ state: "failed" }]).finish();
 });
 
-test("a good history passes: a lease ran out, and nobody saw the death before the redrive", () => {
+test("a good history passes: a lease ran out, and no one saw the death before the redrive", () => {
   const story = new Story().add(1, { attempts: 1 }).deliver(1).crash();
   story.look([{ state: "running", at: story.at + LEASE_MS }]).pass(LEASE_MS);
   story.done({ call: "redrive", queue: "q.dlq" }, { ok: 1 });

@@ -65,7 +65,7 @@ function added(book: KnownJobs, job: KnownJob, item: ItemAnswer): void {
   if (job.id === id) return;
   const holder = book.byId(id) ?? unnamedHolder(book, job);
   demand(holder?.note.dedupe?.key === key, "dedupe", () => {
-    return `number ${job.number} with key ${key} is told to be a duplicate of ${id}`;
+    return `number ${job.number} with key ${key} is reported to be a duplicate of ${id}`;
   });
   book.name(holder!, id);
   if (mode === "keepLast") job.isFollowUp = true;

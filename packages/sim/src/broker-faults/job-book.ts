@@ -153,7 +153,7 @@ export class JobBook implements KnownJobs {
 
   #known(id: string): KnownJob {
     const job = this.#byId.get(id);
-    demand(job !== undefined, "known jobs", () => `nobody has added job ${id}`);
+    demand(job !== undefined, "known jobs", () => `no one has added job ${id}`);
     return job!;
   }
 
@@ -217,7 +217,7 @@ export class JobBook implements KnownJobs {
   find({ id, body }: Pick<Delivered, "id" | "body">): KnownJob {
     if (typeof body === "string") throw new Broken("bodies", `job ${id} has ${body}`);
     const byBody = this.#byNumber.get(body);
-    demand(byBody !== undefined, "bodies", () => `job ${id} has number ${body}: nobody added it`);
+    demand(byBody !== undefined, "bodies", () => `job ${id} has number ${body}: no one added it`);
     const job = this.#byId.get(id) ?? byBody!;
     demand(job.bodies.has(body), "bodies", () => {
       return `job ${id} was added as number ${job.number} and has number ${body}`;

@@ -127,7 +127,7 @@ export class Life {
     this.#stop();
   }
 
-  // What was told while it opened counts too.
+  // What was reported while it opened counts too.
   #endRecord(): void {
     if (this.#recorder !== undefined) this.#recorder.end(false);
     else this.#endUnseen();

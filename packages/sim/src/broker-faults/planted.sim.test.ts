@@ -76,7 +76,7 @@ const PLANTED: Readonly<Record<string, BrokerBug>> = {
     put: "commit.resolve();",
     seed: 89,
   },
-  "nobody is told that the log has failed": {
+  "no caller learns that the log has failed": {
     file: "runtime.ts",
     within: "#failed(error: SluiceError, whole",
     find: "this.feed.tell(",

@@ -28,7 +28,7 @@ export interface WorkloadParts {
 export class Workload {
   readonly #of: WorkloadParts;
   readonly #consumers: Consumer[] = [];
-  // Nobody comes back any more: workers take everything and finish it.
+  // No one comes back any more: workers take everything and finish it.
   isDraining = false;
   #names = 0;
 

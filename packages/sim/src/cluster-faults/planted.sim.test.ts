@@ -27,7 +27,7 @@ const PLANTED: Readonly<Record<string, PlantedBug>> = {
     put: "isHeld",
     seed: 4,
   },
-  "the last words of a broker that has lost its log are told": {
+  "the last words of a broker that has lost its log are reported": {
     file: "partition-port.ts",
     find: '"CLOSED", "LOG_FAILED"',
     put: '"INTERNAL"',

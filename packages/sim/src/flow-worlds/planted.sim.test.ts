@@ -36,7 +36,7 @@ const PLANTED: Readonly<Record<string, PlantedBug>> = {
     find: "if (!isOwnResult(step)) forgetBody(core, step);",
     put: "forgetBody(core, step);",
   },
-  "a restart forgets a result that was told before its job": {
+  "a restart forgets a result that was reported before its job": {
     file: "steps/orphans.ts",
     find: "if (own === undefined) return",
     put: "if (true) return",

@@ -211,7 +211,7 @@ export async function repairOnce(
     assert.equal(error, undefined);
     assert.ok(isSubsequence(batches, healthy.batches), "something that was never there");
     const isWhole = batches.length === healthy.batches.length;
-    assert.ok(isWhole || lost.length > 0, "batches are missing, and nothing is told as lost");
+    assert.ok(isWhole || lost.length > 0, "batches are missing, and nothing is reported as lost");
     const kept = disk.files(aside);
     for (const name of segmentsOf(before)) {
       const copy = kept.get(name);

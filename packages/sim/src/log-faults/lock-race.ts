@@ -43,7 +43,7 @@ export async function raceForLock(module: LogModule, seed: number): Promise<void
 
   try {
     await Promise.all(Array.from({ length: CONTENDERS }, contend));
-    assert.ok(opened > 0, "nobody got the log");
+    assert.ok(opened > 0, "no one got the log");
   } catch (error) {
     throw new Error(`lock race, seed ${seed}: ${(error as Error).message}`, { cause: error });
   }

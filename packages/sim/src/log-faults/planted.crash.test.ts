@@ -60,7 +60,7 @@ const PLANTED: Record<string, LogBug> = {
     find: "await this.#file.sync();",
     put: "{}",
   },
-  "the writing goes on after a failed sync": {
+  "the writing continues after a failed sync": {
     shownBy: "ioErrors",
     file: "writer.ts",
     find: "this.#error ??= error;",
@@ -115,7 +115,7 @@ const PLANTED: Record<string, LogBug> = {
     find: "processes.isRunning(owner)",
     put: "false",
   },
-  "whoever takes a lock does not look again": {
+  "a process that takes a lock does not look again": {
     shownBy: "lockRace",
     file: "lock.ts",
     find: "other > number",

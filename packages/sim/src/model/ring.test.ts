@@ -85,7 +85,7 @@ test("over any time in which two lanes stay, they are at most a turn each apart"
   }
 });
 
-test("a ring that nobody is in forgets who had what", () => {
+test("a ring that no one is in forgets who had what", () => {
   const ring = new Ring<Lane>();
   const [a, b] = [lane("a", 1), lane("b", 1)];
   ring.activate(a);

@@ -50,7 +50,7 @@ test("lanes that join a line late are held to two turns from then on", () => {
   assert.throws(() => serve(share, light, light), Broken);
 });
 
-test("lanes start anew when their line dissolves, not while there has been none", () => {
+test("lanes start again when their line dissolves, not while there has been none", () => {
   const share = filled(light, heavy);
   serve(share, light);
   share.observe(2);

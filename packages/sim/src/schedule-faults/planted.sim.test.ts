@@ -7,7 +7,7 @@ import { runScheduleWorld } from "./world.ts";
 const SEEDS_MAX = 12;
 
 const PLANTED: Readonly<Record<string, PlantedBug>> = {
-  "a schedule that is told again has decided nothing": {
+  "a schedule that is written again has decided nothing": {
     in: "@sluice/engine",
     file: "schedules/schedule-table.ts",
     within: "export function recordOf(",

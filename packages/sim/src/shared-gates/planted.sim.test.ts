@@ -40,7 +40,7 @@ const PLANTED: Readonly<Record<string, PlantedBug>> = {
     find: "this.windows.lent += lot.cost;",
     put: "this.windows.lent += 0;",
   },
-  "what is not durable is told": {
+  "what is not durable is reported": {
     seed: 885,
     file: "lending/home-link.ts",
     find: "if (this.#isMaking) await journal.durable();",
@@ -79,7 +79,7 @@ const PLANTED: Readonly<Record<string, PlantedBug>> = {
     find: "claim.gates.some(isEarlier) ? undefined : claim",
     put: "isEarlier === undefined ? undefined : claim",
   },
-  "a lot is told of before it is durable": {
+  "a lot is announced before it is durable": {
     seed: 250,
     file: "lending/lend-answers.ts",
     find: "await this.#w.journal.durable();",

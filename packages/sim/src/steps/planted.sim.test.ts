@@ -43,7 +43,7 @@ const PLANTED: Readonly<Record<string, PlantedBug>> = {
     find: "if (lanes.get(lane, ORDER_FIRST) === 0 && lanes.get(lane, ORDER_HEAD) === 0) {",
     put: "if (lane > 0) {",
   },
-  "the end of the head releases nobody": {
+  "the end of the head releases no one": {
     in: "@sluice/engine",
     file: "verbs/order.ts",
     find: "if (next !== 0 && !core.queueOf(row).deleted) releaseNext(core, next, now);",

@@ -1,6 +1,6 @@
 // Bugs planted around the engine: the worlds must find each of them, or they are blind.
 //
-// A bug is a layer over the port: it changes what the engine is told or what it answers.
+// A bug is a layer over the port: it changes what the engine is given or what it answers.
 
 import type { JobSpec } from "@sluice/engine";
 import { type EnginePort, type MakeEngine, makeRealEngine } from "./port.ts";

@@ -16,7 +16,7 @@ export function parseTarget(text: string | URL): URL {
   return url;
 }
 
-/** What can be told from the text alone. URL has already made one form of 0x7f.1 and the like. */
+/** What the text alone shows. URL has already made one form of 0x7f.1 and the like. */
 export function checkTarget(url: URL, chooser: Chooser, ports: readonly number[]): void {
   if (chooser === "operator") return;
   if (url.username !== "" || url.password !== "") {

@@ -49,7 +49,9 @@ export function verifyWebhook(
   const timestamp = /^\d{1,12}$/.test(time) ? Number(time) : Number.NaN;
   const toleranceMs = parseDuration("tolerance", tolerance);
   if (!(Math.abs(now - timestamp * 1000) <= toleranceMs)) {
-    throw refused(`the webhook is of another time than now: ${time.slice(0, 20)}`);
+    throw refused(
+      `the webhook was sent at ${time.slice(0, 20)} (seconds), beyond the tolerance of now`,
+    );
   }
   const text = typeof body === "string" ? body : Buffer.from(body).toString();
   const wanted = digest({ id, timestamp, body: text }, secret);

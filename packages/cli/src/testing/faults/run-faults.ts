@@ -1,5 +1,5 @@
 // One cluster under load, faults one after the other, and the judgement in the end: the history of
-// what clients were told, and the stores of the NATS servers compared byte by byte.
+// what clients were answered, and the stores of the NATS servers compared byte by byte.
 
 import { jetstreamManager } from "@nats-io/jetstream";
 import { connectNats } from "@sluice/log/nats";

@@ -13,7 +13,7 @@ import { addAll, job, take, textOf } from "../jobs.ts";
 import { Operator } from "./operator.ts";
 import { blocksUnder } from "./page.ts";
 
-const PAGE = "operating.md";
+const PAGE = "cluster-runbooks.md";
 const PARTITIONS = 3;
 const DISK_BYTES = 96 * 1024 * 1024;
 const SERVERS = [0, 1, 2];
