@@ -116,7 +116,7 @@ export class QueueMoves {
     });
   }
 
-  /** Jobs stay where they die. A queue for them that is not there yet is made by the first death. */
+  /** Jobs stay where they die. A missing queue for them is made by the first death. */
   async #placeDlq(dlq: string, { partitions }: Placement, to: number): Promise<void> {
     const { directory } = this.#options;
     const held = directory.placementOf(dlq);
