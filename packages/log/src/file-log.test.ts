@@ -63,6 +63,17 @@ function watched(onCall: (name: string) => void): Disk {
   };
 }
 
+testIn("the write of an append begins before its caller goes on", async (dir) => {
+  const calls: string[] = [];
+  const log = await openReady({ dir, disk: watched((name) => calls.push(name)) });
+  await log.append(Buffer.alloc(1));
+  calls.length = 0;
+  const appended = log.append(Buffer.alloc(1));
+  assert.deepEqual(calls, ["write"]);
+  await appended;
+  await log.close();
+});
+
 testIn("an append takes one write and one sync, in the order of the calls", async (dir) => {
   const calls: string[] = [];
   const log = await openReady({ dir, disk: watched((name) => calls.push(name)) });

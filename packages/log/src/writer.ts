@@ -201,10 +201,11 @@ export class Writer {
     return Buffer.allocUnsafeSlow(Math.max(SPARE_BYTES_MIN, rounded));
   }
 
+  /** The write begins at once: what else its caller has to do in this turn is done beside it. */
   #start(): void {
     if (this.#isRunning) return;
     this.#isRunning = true;
-    queueMicrotask(() => this.#run());
+    void this.#run();
   }
 
   async #run(): Promise<void> {

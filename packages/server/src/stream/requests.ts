@@ -56,6 +56,8 @@ export interface RequestSession extends EventOutlet {
   endSubscription(operation: number): void;
   /** Stops or resumes reading, by what is under way. */
   look(): void;
+  /** Sends what is written now, and not at the end of this turn. */
+  push(): void;
 }
 
 export class Requests {
@@ -82,6 +84,11 @@ export class Requests {
   get isFull(): boolean {
     const { requestsBytesMax, requestsMax } = this.#bounds;
     return this.#bytes >= requestsBytesMax || this.#count - this.#patient >= requestsMax;
+  }
+
+  /** Nothing but a delivery is on its way to this client: it need not wait for what comes with it. */
+  get #isAlone(): boolean {
+    return this.#count === this.#patient && this.#session.subscriptions.size === 1;
   }
 
   take(reader: FrameReader): void {
@@ -230,6 +237,7 @@ export class Requests {
       deliver: (jobs) => {
         session.hold(jobs);
         writeDeliveries(channel, operation, jobs);
+        if (this.#isAlone) session.push();
       },
       onOver: () => session.endSubscription(operation),
       bufferedBytes: () => session.bufferedBytes,

@@ -25,6 +25,8 @@ import type { Subscription } from "./subscription.ts";
 export interface ServerSocket extends Socket {
   /** The client has greeted, and may send as much as its session needs. */
   greeted?(): void;
+  /** Hands what was sent in this turn to the operating system now. */
+  push?(): void;
   pause(): void;
   resume(): void;
 }
@@ -74,6 +76,11 @@ export class Session implements RequestSession {
   /** Calls back at the end of this turn of the event loop. */
   defer(callback: () => void): void {
     this.#options.defer(callback);
+  }
+
+  push(): void {
+    this.channel.flush();
+    this.#socket?.push?.();
   }
 
   /** The client has these jobs from now on, as far as anybody knows. */

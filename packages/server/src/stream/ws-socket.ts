@@ -71,10 +71,13 @@ export class WsSocket implements ServerSocket {
     this.#ws.send(message, this.#sent);
   }
 
-  readonly #uncork = (): void => {
+  readonly #uncork = (): void => this.push();
+
+  push(): void {
+    if (!this.#isCorked) return;
     this.#isCorked = false;
     this.#below.uncork();
-  };
+  }
 
   readonly #sent = (): void => this.ondrain();
 
