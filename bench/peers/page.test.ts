@@ -92,6 +92,22 @@ test("lists what peers do beyond Sluice, and each version once", () => {
   assert.equal(section.split("bullmq 6").length, 2);
 });
 
+test("the first screen comes first, and losing rows are the first of the appendix", () => {
+  const section = page(
+    ratio("bulk produce", "BullMQ", 12),
+    absolute("bulk produce", "Sluice", 1200),
+    ratio("drain", "BullMQ", 0.5, { isBehind: true }),
+    absolute("drain", "Sluice", 5),
+  );
+  const order = ["![", "| jobs through", "### Conditions", "A machine.", "## Appendix"];
+  const places = [...order, "### Drain", "### Bulk produce"].map((text) => section.indexOf(text));
+  assert.ok(places.every((place) => place >= 0));
+  assert.deepEqual(
+    places,
+    places.toSorted((a, b) => a - b),
+  );
+});
+
 test("a section is replaced and the others stay", () => {
   const first = withSection(undefined, "one");
   const more = `${first}\n## Another\n`;

@@ -1,7 +1,9 @@
-// The section of docs/benchmarks.md: first how Sluice compares, then what each did, under which
-// conditions, and what each of them does that Sluice does not. Written by the bench alone.
+// The section of docs/benchmarks.md: first ten rows and a picture, then the conditions. The appendix
+// has the rest: where Sluice is behind, every other row, and what each of the systems does that
+// Sluice does not. Written by the bench alone.
 
 import { type Conditions, type Figure, reachesTarget } from "../figure.ts";
+import { choiceTable } from "./first-screen.ts";
 import type { Words } from "./system.ts";
 import { SLUICE } from "./systems.ts";
 
@@ -15,6 +17,10 @@ What this page says is printed by commands of the repository; each names its con
 const HOW_COMPARED = `A ratio is that of the two medians, and above 1 it is in Sluice's favour. Where a figure can be 0 the
 difference stands in its place, and above 0 it is in Sluice's favour. In parentheses stand the least and the most: of the
 runs, and for a comparison of its runs in the same round.`;
+
+// Beside the page.
+export const PICTURE = "shots/benchmarks.svg";
+const PICTURE_WORDS = "Jobs per second through Sluice and its peers";
 
 export interface PageInput {
   readonly figures: readonly Figure[];
@@ -31,12 +37,19 @@ interface Row {
 
 export function pageOf({ figures, systems, about }: PageInput): string {
   const rows = rowsOf(figures);
+  const losing = rows.filter(isLosing);
+  const others = rows.filter((row) => !isLosing(row));
   const parts = [
     "## Against the peers",
+    `![${PICTURE_WORDS}](${PICTURE})`,
+    choiceTable(figures),
+    "### Conditions",
     about,
+    "## Appendix: every row",
     HOW_COMPARED,
     standing(rows),
-    ...rows.map(rowText),
+    ...losing.map(rowText),
+    ...others.map(rowText),
     "### Versions",
     versions(figures),
     "### What each offers",
@@ -65,6 +78,10 @@ function rowsOf(figures: readonly Figure[]): Row[] {
       absolutes: own.filter(({ conditions }) => conditions.against === undefined),
     };
   });
+}
+
+function isLosing({ ratios }: Row): boolean {
+  return ratios.some(({ conditions }) => conditions.isBehind === true);
 }
 
 function standing(rows: readonly Row[]): string {

@@ -5,10 +5,12 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus, loadavg, release, totalmem, type } from "node:os";
 import { join } from "node:path";
 import type { Finish } from "../figure.ts";
-import { pageOf, withSection } from "./page.ts";
+import { missingRows, pictureOf } from "./first-screen.ts";
+import { PICTURE, pageOf, withSection } from "./page.ts";
 import { IN_PROCESS, SYSTEMS } from "./systems.ts";
 
-const PAGE = join(import.meta.dirname, "../../docs/benchmarks.md");
+const DOCS = join(import.meta.dirname, "../../docs");
+const PAGE = join(DOCS, "benchmarks.md");
 const GIB = 2 ** 30;
 
 const SCALES = {
@@ -29,8 +31,11 @@ export function writePage({ figures, scale, isWhole }: Finish): void {
     console.error("The page is not written: not everything was measured.");
     return;
   }
+  const missing = missingRows(figures);
+  if (missing.length > 0) throw new Error(`no workload measures these rows: ${missing.join("; ")}`);
   const systems = [...SYSTEMS, ...IN_PROCESS];
   const section = pageOf({ figures, systems, about: about(scale.name, figures) });
+  writeFileSync(join(DOCS, PICTURE), pictureOf(figures));
   const before = existsSync(PAGE) ? readFileSync(PAGE, "utf8") : undefined;
   writeFileSync(PAGE, withSection(before, section));
 }
