@@ -7,7 +7,7 @@ import { SLUICE, SYNCED } from "./systems.ts";
 interface Choice {
   // As the workload names it.
   readonly row: string;
-  // For somebody who reads nothing else.
+  // What a reader of this table alone understands.
   readonly words: string;
   readonly better: "more" | "less";
 }
