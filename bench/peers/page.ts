@@ -1,6 +1,6 @@
-// The section of docs/benchmarks.md: first ten rows and a picture, then the conditions. The appendix
-// has the rest: where Sluice is behind, every other row, and what each of the systems does that
-// Sluice does not. Written by the bench alone.
+// The section of docs/benchmarks.md: first a picture and ten rows, then the conditions. The
+// appendix has the rest: where Sluice is behind, every other row, and what each of the systems does
+// that Sluice does not. Written by the bench alone.
 
 import { type Conditions, type Figure, reachesTarget } from "../figure.ts";
 import { choiceTable } from "./first-screen.ts";

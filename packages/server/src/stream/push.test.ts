@@ -96,7 +96,7 @@ async function open(t: TestContext): Promise<Scene> {
 
 const JOB = { payload: new Uint8Array(1) };
 
-test("a job for a client that waits for nothing else leaves before the end of the turn", async (t) => {
+test("a job for a client that waits for nothing else leaves at once", async (t) => {
   const { broker, written, endTurn } = await open(t);
   await broker.add("q", [JOB]);
   await turns(2);
@@ -105,7 +105,7 @@ test("a job for a client that waits for nothing else leaves before the end of th
   assert.deepEqual(written, [[KIND.deliver]]);
 });
 
-test("a job that comes with an answer to the same client leaves with it, in one write", async (t) => {
+test("a job and an answer of one commit leave in one write", async (t) => {
   const { broker, written, leases, say, endTurn } = await open(t);
   await broker.add("q", [JOB]);
   await turns(2);

@@ -86,7 +86,7 @@ export class Requests {
     return this.#bytes >= requestsBytesMax || this.#count - this.#patient >= requestsMax;
   }
 
-  /** Nothing but a delivery is on its way to this client: it need not wait for what comes with it. */
+  /** The client waits for no answer: a delivery need not wait for what leaves with it. */
   get #isAlone(): boolean {
     return this.#count === this.#patient && this.#session.subscriptions.size === 1;
   }
