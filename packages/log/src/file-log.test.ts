@@ -63,7 +63,7 @@ function watched(onCall: (name: string) => void): Disk {
   };
 }
 
-testIn("the write of an append begins before its caller goes on", async (dir) => {
+testIn("an append begins its write before it returns", async (dir) => {
   const calls: string[] = [];
   const log = await openReady({ dir, disk: watched((name) => calls.push(name)) });
   await log.append(Buffer.alloc(1));
