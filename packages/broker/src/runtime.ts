@@ -226,7 +226,7 @@ export class Runtime {
     this.lookAtWall();
     this.consumers.applyCredits();
     this.waitingAdds.look();
-    this.scheduleTicks.look();
+    if (!this.scheduleTicks.isIdle) this.scheduleTicks.look();
   }
 
   afterDispatch(): void {
@@ -288,7 +288,7 @@ export class Runtime {
       if (fact.fact === "ended") this.progress.forget(fact.id);
       this.ends.hear(fact);
     } else if (fact.fact === "group-ended") this.ends.hearGroup(fact.name);
-    else if (fact.fact === "ticked") this.scheduleTicks.hear(fact);
+    else if (fact.fact === "ticked" || fact.fact === "schedule") this.scheduleTicks.hear(fact);
     else if (fact.fact === "stored") this.policies.stored(fact.store);
     else if (fact.fact === "queue") this.#hearQueue(fact);
     if (this.feed.isHeard) this.#tellEvent(fact);

@@ -26,12 +26,11 @@ import {
   type Suspension,
   type Timer,
 } from "@sluice/protocol";
-import { type Answered, Delivery, type DeliveryLeases } from "./delivery.ts";
+import { type Answered, Delivery, type DeliveryLeases, HeldJobs } from "./delivery.ts";
 import { readDependencies } from "./dependencies.ts";
 import type { Dependency } from "./dependency.ts";
 import type { Failure } from "./errors.ts";
 import { Gather, type Waiter } from "./gather.ts";
-import { HeldJobs } from "./held-jobs.ts";
 import type { StandardSchema } from "./schema.ts";
 
 export interface LeasesOptions {

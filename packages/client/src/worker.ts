@@ -85,7 +85,7 @@ export class Worker<Payload, Result>
       clock: connection.clock,
       inProcess: connection.inProcess,
       onSent: () => this.#refill(),
-      onAnswered: () => this.#watch.look(),
+      onAnswered: () => this.#look(),
       onLost: (job, error) => this.#lost(job, error),
       onError,
     });
@@ -214,7 +214,7 @@ export class Worker<Payload, Result>
     this.#started--;
     if (job.state === "held") this.#finish(job, end);
     else this.#refill();
-    this.#watch.look();
+    this.#look();
   }
 
   #startReady(): void {
@@ -281,7 +281,12 @@ export class Worker<Payload, Result>
     this.#ready = this.#ready.filter((one) => one !== job);
     this.#emit("lease-lost", { job: job as WorkJob<Payload>, error });
     this.#refill();
-    this.#watch.look();
+    this.#look();
+  }
+
+  /** Only a worker that closes waits for something. */
+  #look(): void {
+    if (this.#state !== "running") this.#watch.look();
   }
 
   #giveBack(job: Delivery): void {

@@ -239,6 +239,22 @@ export class Core implements LineWorld, StrandOwner {
     throw new Refusal("ALREADY_FINISHED", message, { field: "id", value: id });
   }
 
+  /** The row of a job that this lease holds. */
+  leasedRow(id: number, lease: number): number {
+    const row = this.find(id);
+    const state = row === 0 ? jobFields.ENDED_JOB : this.jobs.state(row);
+    if (state === jobFields.ENDED_JOB) {
+      throw new Refusal("ALREADY_FINISHED", `job ${id} has ended`, { field: "id", value: id });
+    }
+    if (state !== jobFields.LEASED_JOB || this.jobs.int(row, jobFields.LEASE) !== lease) {
+      throw new Refusal("LEASE_LOST", `lease ${lease} of job ${id} is over`, {
+        field: "lease",
+        value: lease,
+      });
+    }
+    return row;
+  }
+
   queue(name: string): QueueState {
     // Calls come in runs for one queue: a comparison instead of a look-up.
     if (this.#lastQueue?.name === name && !this.#lastQueue.deleted) return this.#lastQueue;

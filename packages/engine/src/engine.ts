@@ -38,7 +38,6 @@ import { charge } from "./verbs/charge.ts";
 import { countRun, dispatch, type Held, heldOf, want } from "./verbs/dispatch.ts";
 import { cancel, endJob, endWait, NOTHING, reportSuccess, revive } from "./verbs/end.ts";
 import { expireLease, extendLease, giveBack, nack, report, retryLetter } from "./verbs/fail.ts";
-import { leasedRow } from "./verbs/leased-row.ts";
 import {
   deleteQueue,
   purge,
@@ -229,8 +228,8 @@ export class Engine {
 
   ack(id: number, lease: number, now: number, result?: unknown, aside?: ResultBody): void {
     const at = this.#core.clock(now);
-    const row = leasedRow(this.#core, id, lease);
-    const isAside = keepResult(this.#core, row, aside, at);
+    const row = this.#core.leasedRow(id, lease);
+    const isAside = aside !== undefined && keepResult(this.#core, row, aside, at);
     countRun(this.#core, row, at);
     reportSuccess(this.#core, row, at);
     if (result !== undefined) this.#core.jobs.needExtra(row);
@@ -241,7 +240,7 @@ export class Engine {
 
   nack(id: number, lease: number, now: number, options: NackOptions = {}): void {
     const at = this.#core.clock(now);
-    const row = leasedRow(this.#core, id, lease);
+    const row = this.#core.leasedRow(id, lease);
     countRun(this.#core, row, at);
     nack(this.#core, row, options, at);
     this.#core.lines.settle(at);
@@ -250,7 +249,7 @@ export class Engine {
   /** The worker did not start the job: it goes to the front, and no attempt is lost. */
   giveBack(id: number, lease: number, now: number): void {
     const at = this.#core.clock(now);
-    giveBack(this.#core, leasedRow(this.#core, id, lease), at);
+    giveBack(this.#core, this.#core.leasedRow(id, lease), at);
     this.#core.lines.settle(at);
   }
 
@@ -258,7 +257,7 @@ export class Engine {
   extend(id: number, lease: number, ms: number, now: number): number {
     const at = this.#core.clock(now);
     checkInteger("ms", ms, 1, LEASE_MS_MAX);
-    extendLease(this.#core, leasedRow(this.#core, id, lease), at + ms, at);
+    extendLease(this.#core, this.#core.leasedRow(id, lease), at + ms, at);
     return at + ms;
   }
 
@@ -278,7 +277,7 @@ export class Engine {
   /** A lease that had run out and lasted on for a decision: the job has failed, in this way. */
   expire(id: number, lease: number, now: number, options: NackOptions = {}): void {
     const at = this.#core.clock(now);
-    expireLease(this.#core, leasedRow(this.#core, id, lease), options, at);
+    expireLease(this.#core, this.#core.leasedRow(id, lease), options, at);
     this.#core.lines.settle(at);
   }
 
@@ -495,6 +494,6 @@ export class Engine {
 
   /** Refuses a lease that is over, as any call about it would. */
   checkLease(id: number, lease: number): void {
-    leasedRow(this.#core, id, lease);
+    this.#core.leasedRow(id, lease);
   }
 }

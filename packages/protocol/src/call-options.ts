@@ -8,6 +8,7 @@ import { CALL_NAMES, CALLS, type CallName, rowOf } from "./calls/index.ts";
 import type { Clock } from "./clock.ts";
 import { type Duration, parseDuration } from "./duration.ts";
 import { SluiceError } from "./errors.ts";
+import { BATCH_MAX } from "./limits.ts";
 import type { Broker, CallOptions, OperationOptions } from "./port.ts";
 
 /** The calls that a caller can bound; `lease` alone of those outside the table. */
@@ -33,7 +34,23 @@ function isRead(name: string): boolean {
 export function checkOf(name: CallName | "lease"): (args: readonly unknown[]) => void {
   if (name === "lease") return () => {};
   const row = rowOf(name);
-  return (args) => checkLocalCall(row, args);
+  const check = (args: readonly unknown[]): void => checkLocalCall(row, args);
+  if (!row.isHot) return check;
+  const last = row.args.length - 1;
+  return (args) => {
+    if (!isPlainBatch(args, last)) check(args);
+  };
+}
+
+/**
+ * Whether the arguments are a queue or nothing, a batch, and no options, as in nearly all hot
+ * calls: for them this is all that the row demands.
+ */
+function isPlainBatch(args: readonly unknown[], last: number): boolean {
+  const batch = args[last];
+  if (!Array.isArray(batch) || batch.length > BATCH_MAX) return false;
+  if (args.length > last + 1 && args[last + 1] !== undefined) return false;
+  return args.length <= last + 2 && (last === 0 || typeof args[0] === "string");
 }
 
 type Method = (...args: unknown[]) => Promise<unknown>;

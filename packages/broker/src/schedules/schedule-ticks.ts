@@ -25,6 +25,8 @@ export class ScheduleTicks {
   /** Since when the clock on the wall is followed: what was due before was missed. */
   #since = 0;
   #isStopped = false;
+  /** There are no schedules, so there is nothing to look at before one is set. */
+  isIdle = false;
 
   constructor(of: TickParts) {
     this.#of = of;
@@ -68,8 +70,9 @@ export class ScheduleTicks {
     this.#isStopped = true;
   }
 
-  hear({ outcome }: Extract<Fact, { fact: "ticked" }>): void {
-    this.#outcomes.set(outcome, (this.#outcomes.get(outcome) ?? 0) + 1);
+  hear(fact: Extract<Fact, { fact: "schedule" | "ticked" }>): void {
+    if (fact.fact === "schedule") this.isIdle = false;
+    else this.#outcomes.set(fact.outcome, (this.#outcomes.get(fact.outcome) ?? 0) + 1);
   }
 
   stats(): ScheduleStats {
@@ -80,7 +83,8 @@ export class ScheduleTicks {
   /** Decides what is due, as much of it as one turn may; the engine wakes for the rest. */
   look(): void {
     const { engine, now } = this.#of;
-    if (engine.schedules.size === 0) return;
+    this.isIdle = engine.schedules.size === 0;
+    if (this.isIdle) return;
     for (let left = TICKS_PER_TURN; left > 0; ) {
       const due = engine.schedules.takeDue(now(), Math.ceil(left / 4));
       if (due.length === 0) return;

@@ -34,8 +34,7 @@ export function checkDependencies(core: Core, after: readonly Dependency[]): voi
 }
 
 /** Whether a job would have to wait for one of these, or fail by it. */
-export function waits(core: Core, after: readonly Dependency[] | undefined): boolean {
-  if (after === undefined) return false;
+export function waits(core: Core, after: readonly Dependency[]): boolean {
   for (let i = 0; i < after.length; i++) {
     const { id, on = "fail" } = after[i]!;
     const code = endCode(core, core.ids.find(id));

@@ -43,11 +43,6 @@ export class Flows {
     this.#jobs = jobs;
   }
 
-  get isPending(): boolean {
-    const { settling, letting, cancelling, due, bare } = this;
-    return settling.size + letting.size + cancelling.size + due.size + bare.size > 0;
-  }
-
   /** The node of a job, made when it has none. */
   needNode(row: number): number {
     const had = this.#jobs.node(row);

@@ -19,10 +19,12 @@ const FLOWS_OPEN_MAX = 10_000;
 
 /** Does some of what the ends of jobs mean for others; answers how many steps it took. */
 export function stepFlows(core: Core, most: number, now: number): number {
-  const { flows } = core;
   let left = most;
   // The end of one job may end others, which is work of the same kind.
-  while (left > 0 && flows.isPending) left = stepOnce(core, left, now);
+  for (let before = 0; left > 0 && left !== before; ) {
+    before = left;
+    left = stepOnce(core, left, now);
+  }
   core.rings.steps += most - left;
   return most - left;
 }

@@ -5,7 +5,6 @@
 import type { Core } from "../core.ts";
 import { LOG_CHARS_MAX, LOG_LINES_MAX } from "../limits.ts";
 import type { LogLine } from "../types.ts";
-import { leasedRow } from "../verbs/leased-row.ts";
 
 export class JobLogs {
   readonly #core: Core;
@@ -17,7 +16,7 @@ export class JobLogs {
   /** A leased job has more to say. */
   write(id: number, lease: number, lines: readonly string[], now: number): void {
     const at = this.#core.clock(now);
-    const row = leasedRow(this.#core, id, lease);
+    const row = this.#core.leasedRow(id, lease);
     this.#core.tell({ at, fact: "logged", id, lines });
     applyLog(this.#core, row, lines, at);
   }

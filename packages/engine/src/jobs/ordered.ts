@@ -17,11 +17,10 @@ import { countWaiting, setLater, uncountWaiting } from "./moves.ts";
 
 /**
  * Gives an ordered job its place in its lane. True: it is held, and due at `dueAt` at the earliest;
- * false: it is first, or has no order.
+ * false: it is first.
  */
 export function enterOrder(core: Core, row: number, dueAt: number): boolean {
-  const { jobs, lanes } = core;
-  if (!jobs.isOrdered(row)) return false;
+  const { lanes } = core;
   const lane = core.laneOf(row);
   if (lanes.get(lane, ORDER_FIRST) === 0 && lanes.get(lane, ORDER_HEAD) === 0) {
     becomeFirst(core, row);

@@ -17,17 +17,9 @@ export interface ResultBody {
   readonly body: unknown;
 }
 
-/**
- * Keeps the result of a leased job that is about to finish and that others wait for; false: it has
- * no such result, or none waits.
- */
-export function keepResult(
-  core: Core,
-  row: number,
-  result: ResultBody | undefined,
-  now: number,
-): boolean {
-  if (result === undefined || core.jobs.node(row) === 0) return false;
+/** Keeps the result of a leased job that is about to finish; false: no other waits for it. */
+export function keepResult(core: Core, row: number, result: ResultBody, now: number): boolean {
+  if (core.jobs.node(row) === 0) return false;
   const id = core.jobs.num(row, ID);
   const step = { ...RESULT, kind: "run" as const, ...result };
   core.tell({ at: now, fact: "step", id, queue: core.queueOf(row).name, ...step });

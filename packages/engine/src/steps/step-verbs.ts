@@ -1,6 +1,5 @@
 import type { Core } from "../core.ts";
 import type { SignalledFact, StepFact } from "../facts/facts.ts";
-import { leasedRow } from "../verbs/leased-row.ts";
 import { recordStep, type StepResult } from "./record-step.ts";
 import { type Signal, signal } from "./signal.ts";
 import { partOf } from "./steps-record.ts";
@@ -17,14 +16,14 @@ export class StepVerbs {
   /** A step of a leased job is done: its result is never made again. */
   record(id: number, lease: number, result: StepResult, now: number): void {
     const at = this.#core.clock(now);
-    recordStep(this.#core, leasedRow(this.#core, id, lease), result, at);
+    recordStep(this.#core, this.#core.leasedRow(id, lease), result, at);
     if (!this.#core.lines.isSettled) this.#core.lines.settle(at);
   }
 
   /** Suspends a leased job for a step; false: the step is done already, and the job runs on. */
   suspend(id: number, lease: number, of: Suspension, now: number): boolean {
     const at = this.#core.clock(now);
-    const isSuspended = suspend(this.#core, leasedRow(this.#core, id, lease), of, at);
+    const isSuspended = suspend(this.#core, this.#core.leasedRow(id, lease), of, at);
     this.#core.lines.settle(at);
     return isSuspended;
   }

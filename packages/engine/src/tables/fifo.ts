@@ -2,13 +2,12 @@
 export class Fifo {
   #items: number[] = [];
   #from = 0;
-
-  get size(): number {
-    return this.#items.length - this.#from;
-  }
+  /** Not to be set from outside. A field, because empty lists are looked at several times a job. */
+  size = 0;
 
   push(item: number): void {
     this.#items.push(item);
+    this.size++;
   }
 
   peek(): number {
@@ -17,6 +16,7 @@ export class Fifo {
 
   shift(): number {
     const item = this.#items[this.#from++]!;
+    this.size--;
     // Half of it is behind: what is left moves once for each that was taken.
     if (this.#from > 1024 && this.#from * 2 > this.#items.length) {
       this.#items = this.#items.slice(this.#from);

@@ -40,7 +40,8 @@ export function add(core: Core, queue: QueueState, spec: JobSpec, now: number): 
   const set = core.gates.setOf(spec.gates, now);
   if (set.id !== 0) checkCost(set, spec.cost ?? 1);
   const dueAt = core.dueAt(spec, now);
-  const isBlocked = spec.flow !== undefined || waits(core, spec.dependencies);
+  const { flow, dependencies } = spec;
+  const isBlocked = flow !== undefined || (dependencies !== undefined && waits(core, dependencies));
   // A delayed or blocked job is judged when it is due, by its gates as they are then.
   if (spec.maxWaitMs !== undefined && dueAt <= now && !isBlocked) {
     checkWait(set, spec, spec.maxWaitMs, wanted, now);

@@ -31,7 +31,7 @@ export function begin(
     noteWall(core, spec.runAt);
   }
   if (isBlocked) beginBlocked(core, row, spec, open);
-  else if (!enterOrder(core, row, dueAt)) {
+  else if (!core.jobs.isOrdered(row) || !enterOrder(core, row, dueAt)) {
     if (dueAt > now) delay(core, row, dueAt);
     else start(core, row, now);
   }

@@ -73,7 +73,7 @@ export function endJob(
   if (had !== undefined) releaseNames(core, row, ending, details.error);
   if (details !== NOTHING) keepDetails(core, row, details);
   core.jobs.setEnding(row, ending);
-  leaveOrder(core, row, now);
+  if (core.jobs.isInOrder(row)) leaveOrder(core, row, now);
   if (had?.steps !== undefined) {
     leaveStep(core, row, had.steps, now);
     forgetResults(core, had.steps);

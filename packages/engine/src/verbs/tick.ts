@@ -60,12 +60,11 @@ export function tick(core: Core, now: number): void {
     left--;
     core.lines.look(core.gates.at(core.gates.wakes.pop()));
   }
-  for (let flow = oldestFlow(core); left > 0 && flow !== undefined; flow = oldestFlow(core)) {
-    if (flow.until > now) break;
+  while (left > 0 && flowsEndAt(core) <= now) {
     left--;
-    cancelFlow(core, flow, now);
+    cancelFlow(core, oldestFlow(core)!, now);
   }
-  if (left > 0 && core.flows.isPending) left -= stepFlows(core, left, now);
+  if (left > 0 && isLettingGo(core)) left -= stepFlows(core, left, now);
   while (left > 0 && core.chores.length > 0) {
     left -= CHORE;
     if (core.chores[0]!(now)) core.chores.shift();
@@ -76,6 +75,18 @@ export function tick(core: Core, now: number): void {
   }
   core.lines.settle(now);
   core.gates.sweep(now);
+}
+
+/** When the oldest flow that is not sealed is cancelled. */
+function flowsEndAt(core: Core): number {
+  if (core.flows.open.size === 0) return Number.POSITIVE_INFINITY;
+  return oldestFlow(core)?.until ?? Number.POSITIVE_INFINITY;
+}
+
+/** Whether jobs that wait for others have yet to learn how those ended. */
+function isLettingGo({ flows }: Core): boolean {
+  const { settling, letting, cancelling, due, bare } = flows;
+  return settling.size + letting.size + cancelling.size + due.size + bare.size > 0;
 }
 
 /** What one job counts for among the things that have fallen due. */
@@ -100,9 +111,9 @@ function forgetUnable(core: Core): void {
 export function nextWake(core: Core, now: number): number {
   forgetUnable(core);
   if (core.chores.length > 0 || core.purging.length > 0) return now;
-  if (core.runnable.length > 0 || core.flows.isPending) return now;
+  if (core.runnable.length > 0 || isLettingGo(core)) return now;
   const at = Math.min(
-    oldestFlow(core)?.until ?? Number.POSITIVE_INFINITY,
+    flowsEndAt(core),
     core.timers.peekTime(),
     core.later.peekTime(),
     core.kept.peekTime(),

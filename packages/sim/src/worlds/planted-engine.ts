@@ -97,7 +97,7 @@ export const PLANTED_IN_ENGINE: Readonly<Record<string, EngineBug>> = {
     seed: 5,
   },
   "a stale lease is accepted": {
-    file: "verbs/leased-row.ts",
+    file: "core.ts",
     find: "!== lease)",
     put: "< 0)",
     seed: 5,

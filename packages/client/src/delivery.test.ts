@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { LeasedJob } from "@sluice/protocol";
-import { Delivery, type DeliveryLeases } from "./delivery.ts";
-import { HeldJobs } from "./held-jobs.ts";
+import { Delivery, type DeliveryLeases, HeldJobs } from "./delivery.ts";
 
 const leases = {} as DeliveryLeases;
 
