@@ -45,13 +45,19 @@ export async function runOnce<T>(
 }
 
 const UNDEFINED = new Set(["42883", "3F000", "42P01"]);
+const LACKS_RIGHTS = "42501";
 
-/** Says what to do where the tables are missing. Drizzle wraps what the database says. */
+/** Says what to do where tables or rights are missing. Drizzle wraps what the database says. */
 export function toInstallError(error: unknown): unknown {
   const { cause = error } = error as { cause?: unknown };
   const { code = "" } = cause as { code?: string };
-  if (!UNDEFINED.has(code)) return error;
-  const missing =
-    "this database has no outbox, or one of an older release: run `sluice postgres install --postgres URL`";
-  return new SluiceError("NOT_FOUND", missing, {}, { cause: error });
+  if (UNDEFINED.has(code)) {
+    const missing =
+      "this database has no outbox, or one of an older release: run `sluice postgres install --postgres URL`";
+    return new SluiceError("NOT_FOUND", missing, {}, { cause: error });
+  }
+  if (code !== LACKS_RIGHTS) return error;
+  const rights =
+    "this user lacks rights in the schema sluice: grant USAGE on it, SELECT and INSERT on outbox and once, and SELECT on outbox_shards and outbox_moved";
+  return new SluiceError("FORBIDDEN", rights, {}, { cause: error });
 }

@@ -12,6 +12,6 @@ test("a server that ends the connection is said in a sentence", async (t) => {
   const url = `postgres://u@127.0.0.1:${port}/a`;
   await assert.rejects(command(["postgres", "status", "--postgres", url]), {
     code: "UNAVAILABLE",
-    message: "PostgreSQL does not answer: Connection terminated unexpectedly",
+    message: "PostgreSQL does not answer: the server ended the connection",
   });
 });

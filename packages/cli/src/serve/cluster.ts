@@ -14,11 +14,13 @@ import { clusterEvents } from "./cluster-events.ts";
 import { clusterNats } from "./cluster-nats.ts";
 import { clusterPage } from "./cluster-page.ts";
 import { clusterDatabase } from "./cluster-postgres.ts";
+import { outboxPage } from "./outbox-page.ts";
 import { type Served, serverOptions, tlsOf } from "./server.ts";
 
 export async function startNode(settings: ServerSettings, waiting: Waiting): Promise<Served> {
   checkSettings(settings);
   const tell = clusterEvents((line) => process.stderr.write(line)).tell;
+  const outbox = settings.postgres === undefined ? [] : [outboxPage(settings.postgres)];
   const options: NodeServerOptions & { readonly waiting: Waiting } = {
     name: settings.clusterName,
     node: settings.node,
@@ -27,7 +29,7 @@ export async function startNode(settings: ServerSettings, waiting: Waiting): Pro
     peerTls: peerTls(settings),
     broker: among(BROKER_OPTIONS, settings),
     server: serverOptions(settings),
-    pages: (node) => [clusterPage(node)],
+    pages: (node) => [clusterPage(node), ...outbox],
     waiting,
     onError: tell,
   };

@@ -20,6 +20,7 @@ import {
 } from "@sluice/server";
 import { withoutLogin } from "../nats-address.ts";
 import { readPem } from "../read-pem.ts";
+import { outboxPage } from "./outbox-page.ts";
 
 export interface Served {
   readonly address: string;
@@ -61,6 +62,7 @@ export async function startServer(settings: ServerSettings): Promise<Served> {
     running = await serve({
       ...serverOptions(settings),
       broker,
+      pages: settings.postgres === undefined ? [] : [outboxPage(settings.postgres)],
       recovery: () => progress,
       warnings,
     });

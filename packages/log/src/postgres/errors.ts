@@ -29,8 +29,19 @@ const LASTING: Readonly<Record<string, string>> = {
   ENOTFOUND: "the server's name is unknown",
 };
 
-/** Connections end without a code too: `pg` then says only that they have. */
-const ENDED = /terminated|timeout|Connection ended|not queryable|closed the connection/i;
+/** What `pg` says itself has no code. */
+const WITHOUT_CODE: readonly (readonly [RegExp, string])[] = [
+  [/timeout/i, PASSING.ETIMEDOUT!],
+  [
+    /terminated|Connection ended|not queryable|closed the connection/i,
+    "the server ended the connection",
+  ],
+];
+
+function withoutCode(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  return WITHOUT_CODE.find(([said]) => said.test(error.message))?.[1];
+}
 
 function codeOf(error: unknown): string | undefined {
   const { code } = (error ?? {}) as { code?: unknown };
@@ -42,13 +53,13 @@ export function isPassing(error: unknown): boolean {
   if (error instanceof SluiceError) return false;
   const code = codeOf(error);
   if (code !== undefined) return code in PASSING || /^(08|40)/.test(code);
-  return error instanceof Error && ENDED.test(error.message);
+  return withoutCode(error) !== undefined;
 }
 
 /** In words for the operator. */
 export function reasonOf(error: unknown): string {
   const code = codeOf(error);
-  const known = code === undefined ? undefined : (PASSING[code] ?? LASTING[code]);
+  const known = code === undefined ? withoutCode(error) : (PASSING[code] ?? LASTING[code]);
   const text = error instanceof Error ? error.message : String(error);
   return known ?? (code === undefined ? text : `${text} (${code})`);
 }

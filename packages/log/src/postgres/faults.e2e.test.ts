@@ -306,7 +306,7 @@ describe("a log in PostgreSQL", () => {
   });
 });
 
-for (const signal of ["SIGQUIT", "SIGINT"] as const) {
+for (const signal of ["SIGKILL", "SIGQUIT", "SIGINT"] as const) {
   test(`a log outlives its server (${signal}), with all that was confirmed, once`, async () => {
     const server = await PostgresServer.start();
     const { url } = server;
@@ -329,6 +329,33 @@ for (const signal of ["SIGQUIT", "SIGINT"] as const) {
     }
   });
 }
+
+test("a server that stands still is waited for, and each batch is stored once", async () => {
+  const server = await PostgresServer.start();
+  try {
+    const { url } = server;
+    const late = { url, answerMs: 200 };
+    const patient = await opened({ ...late, name: "patient" });
+    const hasty = await opened({ ...late, name: "hasty", deadlineMs: 1000 });
+    const load = new AppendLoad(patient, 8);
+    await load.more(20);
+    server.freeze();
+    await assert.rejects(hasty.append(numbered(0, 10)), {
+      code: "LOG_FAILED",
+      message: /nothing was confirmed for 1000 ms: the server did not answer in time$/,
+    });
+    server.thaw();
+    await load.more(20);
+    await load.end();
+    await Promise.all([patient.close(), hasty.close()]);
+    const next = await PostgresLog.open({ url, name: "patient" });
+    assert.equal(await checkReplay(next, load), load.confirmed.length);
+    await next.close();
+  } finally {
+    server.thaw();
+    await server.stop();
+  }
+});
 
 test("a server that is away for too long fails the log, which says why", async () => {
   const server = await PostgresServer.start();

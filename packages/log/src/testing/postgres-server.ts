@@ -1,13 +1,15 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { chownSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
+import { postgresPrograms } from "./postgres-programs.ts";
 
-const DEBIAN = "/usr/lib/postgresql";
+export { useNewerPostgres } from "./postgres-programs.ts";
+
 const READY_MS = 60_000;
 const LOOK_MS = 30;
 /** PostgreSQL refuses to run as root. */
@@ -24,7 +26,7 @@ export class PostgresServer {
 
   static async start(settings: Readonly<Record<string, string>> = {}): Promise<PostgresServer> {
     const dir = mkdtempSync(join(tmpdir(), "sluice-postgres-"));
-    const bin = findBin();
+    const bin = await postgresPrograms();
     if (process.getuid?.() === 0) chownSync(dir, NOBODY, NOBODY);
     const args = ["-D", join(dir, "data"), "-U", "sluice", "-A", "trust", "-E", "UTF8"];
     execFileSync(join(bin, "initdb"), [...args, "--locale=C", "--no-sync"], {
@@ -72,14 +74,56 @@ export class PostgresServer {
     await this.#ready();
   }
 
-  /** `SIGQUIT` is a crash without leftovers, `SIGINT` a fast shutdown. */
+  /**
+   * `SIGINT` is a fast shutdown, `SIGQUIT` a crash that PostgreSQL manages itself. `SIGKILL` ends
+   * all of its processes at once: nothing is tidied up.
+   */
   async end(signal: "SIGINT" | "SIGQUIT" | "SIGKILL"): Promise<void> {
     const child = this.#child;
     if (child === undefined) return;
     this.#child = undefined;
     const gone = once(child, "exit");
-    child.kill(signal);
+    if (signal !== "SIGKILL") {
+      child.kill(signal);
+      await gone;
+      return;
+    }
+    const pids = signalAll(child.pid!, signal);
     await gone;
+    // A server does not start while processes of the one before use its memory.
+    while (pids.some(isRunning)) await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+
+  /** All of its processes stand still: connections are accepted, and not answered. */
+  freeze(): void {
+    signalAll(this.#child!.pid!, "SIGSTOP");
+  }
+
+  thaw(): void {
+    signalAll(this.#child!.pid!, "SIGCONT");
+  }
+
+  /** Makes a user who must give this password. */
+  async askPassword(user: string, password: string): Promise<void> {
+    await this.#query(`CREATE ROLE ${user} LOGIN PASSWORD '${password}'`);
+    const [{ hba_file: file }] = (await this.#query("SHOW hba_file")) as [{ hba_file: string }];
+    const rule = (...words: string[]): string => `SELECT '${words.join(" ")}'`;
+    const rules = [
+      rule("host", "all", user, "127.0.0.1/32", "scram-sha-256"),
+      rule("host", "all", "all", "127.0.0.1/32", "trust"),
+    ];
+    await this.#query(`COPY (${rules.join(" UNION ALL ")}) TO '${file}'`);
+    await this.#query("SELECT pg_reload_conf()");
+  }
+
+  async #query(text: string): Promise<object[]> {
+    const client = new pg.Client({ connectionString: this.url });
+    await client.connect();
+    try {
+      return (await client.query(text)).rows;
+    } finally {
+      await client.end();
+    }
   }
 
   async stop(): Promise<void> {
@@ -105,12 +149,36 @@ export class PostgresServer {
   }
 }
 
-/** The newest that Debian has installed. */
-function findBin(): string {
-  if (!existsSync(DEBIAN))
-    execFileSync("apt-get", ["install", "-y", "postgresql"], { stdio: "ignore" });
-  const versions = readdirSync(DEBIAN).map(Number).filter(Number.isFinite);
-  return join(DEBIAN, String(Math.max(...versions)), "bin");
+/** The server first: it would start others for those that end. Answers which processes it has. */
+function signalAll(server: number, signal: NodeJS.Signals): number[] {
+  // Each has a group of its own, so they are found by their parent.
+  const pids = readdirSync("/proc").map(Number).filter(Number.isInteger);
+  const own = [server, ...pids.filter((pid) => statOf(pid)?.parent === server)];
+  for (const pid of own) {
+    try {
+      process.kill(pid, signal);
+    } catch (error) {
+      // It has ended by itself in the meantime.
+      if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+    }
+  }
+  return own;
+}
+
+/** Whether it has memory still: one that has ended may be listed until its parent asks. */
+function isRunning(pid: number): boolean {
+  const state = statOf(pid)?.state;
+  return state !== undefined && state !== "Z";
+}
+
+function statOf(pid: number): { state: string; parent: number } | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    const [state = "", parent] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return { state, parent: Number(parent) };
+  } catch {
+    return undefined;
+  }
 }
 
 function asNobody(): { uid?: number; gid?: number } {

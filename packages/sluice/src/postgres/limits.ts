@@ -1,6 +1,9 @@
-/** Rows of one batch: a commit of the broker, and one statement here, carry all of them. */
+/**
+ * Rows of one batch: a commit of the broker, and one statement here, carry all of them. Each shard
+ * may have one on its way, so their memory is 16 times as much.
+ */
 export const BATCH_ROWS_MAX = 1000;
-export const BATCH_BYTES_MAX = 8 * 1024 * 1024;
+export const BATCH_BYTES_MAX = 4 * 1024 * 1024;
 
 /** Between two looks while rows came lately: a delay that people do not notice. */
 export const POLL_MS = 5;
@@ -21,3 +24,6 @@ export const KEPT_HOURS = 24;
 /** Between two looks at the notes of `job.once`, and how many are looked at. */
 export const NOTES_MS = 1000;
 export const NOTES_MAX = 1000;
+
+/** Until the database has answered: one that accepts connections and says nothing is given up. */
+export const ANSWER_MS = 10_000;

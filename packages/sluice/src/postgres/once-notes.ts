@@ -22,19 +22,20 @@ export class OnceNotes {
     this.#broker = broker;
   }
 
-  /** Looks at the next page if it is time to; answers how many notes it has deleted. */
-  async sweep(client: Client): Promise<number> {
-    const now = performance.now();
-    if (now - this.#lookedAt < NOTES_MS) return 0;
-    this.#lookedAt = now;
+  get isDue(): boolean {
+    return performance.now() - this.#lookedAt >= NOTES_MS;
+  }
+
+  /** Looks at the next page and deletes what is over. */
+  async sweep(client: Client): Promise<void> {
+    this.#lookedAt = performance.now();
     const notes = await this.#next(client);
-    if (notes.length === 0) return 0;
+    if (notes.length === 0) return;
     const lives = await this.#broker.lives(notes.map(({ job }) => job));
     const over = notes.filter((note, i) => isOver(note, lives[i]!.ok));
     await remove(client, over);
     // A full page that was all deleted: there may be many more.
     if (over.length === NOTES_MAX) this.#lookedAt = Number.NEGATIVE_INFINITY;
-    return over.length;
   }
 
   async #next(client: Client): Promise<Note[]> {
@@ -66,13 +67,25 @@ async function remove(client: Client, notes: readonly Note[]): Promise<void> {
   );
 }
 
-/** Refuses tables of another release, with what to do. */
+/** Refuses tables of another release, and a database without them, with what to do. */
 export async function checkOutbox(client: Client, version: number): Promise<void> {
-  const text = "SELECT version FROM sluice.versions WHERE part = 'outbox'";
-  const { rows } = await client.query<{ version: number }>(text);
-  const found = rows[0]?.version ?? 0;
+  const found = await versionOf(client);
   if (found === version) return;
   const what = `the outbox in this database has version ${found}, and this release needs ${version}`;
   const todo = found < version ? "run `sluice postgres install`" : "use a newer release of Sluice";
   throw new SluiceError("LOG_VERSION", `${what}: ${todo}`, { version: found, needs: version });
+}
+
+const MISSING = new Set(["42P01", "3F000"]);
+
+async function versionOf(client: Client): Promise<number> {
+  const text = "SELECT version FROM sluice.versions WHERE part = 'outbox'";
+  const answer = await client.query<{ version: number }>(text).catch((error) => {
+    if (MISSING.has(error.code)) return { rows: [] };
+    throw error;
+  });
+  const [row] = answer.rows;
+  if (row !== undefined) return row.version;
+  const message = "this database has no outbox: run `sluice postgres install`";
+  throw new SluiceError("NOT_FOUND", message);
 }

@@ -113,6 +113,23 @@ describe("an add in a transaction", () => {
     assert.throws(() => new Outbox(undefined as never), { code: "INVALID" });
   });
 
+  test("needs few rights, and says which when they are missing", async () => {
+    await pool.query("CREATE ROLE seller LOGIN");
+    const seller = new pg.Client({
+      connectionString: Object.assign(new URL(server.url), { username: "seller" }).href,
+    });
+    await seller.connect();
+    const message = /lacks rights in the schema sluice: grant USAGE on it, SELECT and INSERT/;
+    await assert.rejects(new Outbox(seller).add("mail", 1), { code: "FORBIDDEN", message });
+    await pool.query("GRANT USAGE ON SCHEMA sluice TO seller");
+    await pool.query("GRANT SELECT, INSERT ON sluice.outbox, sluice.once TO seller");
+    await pool.query("GRANT SELECT ON sluice.outbox_shards, sluice.outbox_moved TO seller");
+    const { outboxId } = await new Outbox(seller).add("mail", 1);
+    assert.equal(await new Outbox(seller).jobOf(outboxId), undefined);
+    await seller.end();
+    await pool.query("DELETE FROM sluice.outbox");
+  });
+
   test("says how to install the outbox where it is missing", async () => {
     await pool.query("CREATE DATABASE bare");
     const bare = new pg.Client({

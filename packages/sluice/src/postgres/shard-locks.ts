@@ -22,11 +22,11 @@ export class ShardLocks {
   }
 
   /** The shards of this relay, after it has looked whether its part has changed. */
-  async take(): Promise<readonly number[]> {
+  async take(busy: ReadonlyMap<number, unknown>): Promise<readonly number[]> {
     const now = performance.now();
     if (now - this.#lookedAt >= LOOK_MS) {
       this.#lookedAt = now;
-      await this.#share();
+      await this.#share(busy);
     }
     return [...this.#own];
   }
@@ -36,7 +36,7 @@ export class ShardLocks {
     this.#own.clear();
   }
 
-  async #share(): Promise<void> {
+  async #share(busy: ReadonlyMap<number, unknown>): Promise<void> {
     if (!this.#isThere) {
       await this.#client.query("SELECT pg_advisory_lock_shared($1, 0)", [RELAY_LOCKS]);
       this.#isThere = true;
@@ -45,7 +45,10 @@ export class ShardLocks {
       WHERE locktype = 'advisory' AND classid = $1 AND granted`;
     const { relays } = (await this.#client.query(count, [RELAY_LOCKS])).rows[0];
     const part = Math.ceil(SHARDS / Math.max(1, relays));
-    for (const shard of [...this.#own].slice(part)) await this.#giveUp(shard);
+    // One that has a batch on its way is given up when that has ended.
+    for (const shard of [...this.#own].slice(part)) {
+      if (!busy.has(shard)) await this.#giveUp(shard);
+    }
     for (let shard = 0; shard < SHARDS && this.#own.size < part; shard++) {
       if (!this.#own.has(shard)) await this.#try(shard);
     }

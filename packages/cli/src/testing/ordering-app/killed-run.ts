@@ -1,6 +1,6 @@
 // Orders and their mails, through kills of everything that takes part: applications that commit an
-// order with its mail, or roll both back; a broker with its relay; mailers that work the mails off
-// under `once`; and PostgreSQL. In the end each committed order has one job and one mail.
+// order with its mail, or roll both back; a relay; a broker; mailers that work the mails off under
+// `once`; and PostgreSQL. In the end each committed order has one job and one mail.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -8,16 +8,23 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import type { PostgresServer } from "@sluice/log/testing/postgres";
 import pg from "pg";
-import { newDir, runSluice, type Spawned, spawnServe } from "../spawn-serve.ts";
+import { newDir, type Spawned, spawnServe } from "../spawn-serve.ts";
+import { Revived } from "./revived.ts";
 
 export interface KilledRunOptions {
+  /** With the outbox. */
   readonly server: PostgresServer;
   readonly apps: number;
   /** Of each application. */
   readonly transactions: number;
-  /** Of each of the four kinds of processes. */
+  /** Of each of the kinds of processes. */
   readonly kills: number;
 }
+
+/** One after the other, while orders are made; in each fifth round all at once. */
+const KINDS = ["application", "relay", "broker", "PostgreSQL", "mailer"] as const;
+type Kind = (typeof KINDS)[number];
+const ALL_AT_ONCE = 5;
 
 export interface KilledRunResult {
   /** How many jobs were added; all have finished. */
@@ -27,10 +34,12 @@ export interface KilledRunResult {
   readonly mails: readonly number[];
   /** Notes of `once` that are left when every job has ended. */
   readonly notes: number;
+  readonly kills: Readonly<Record<Kind, number>>;
 }
 
 const APP = join(import.meta.dirname, "main.ts");
 const MAILER = join(import.meta.dirname, "../mailing-app/main.ts");
+const RELAY = join(import.meta.dirname, "../relaying-app/main.ts");
 const LOOK_MS = 20;
 
 export async function runKilled(t: TestContext, of: KilledRunOptions): Promise<KilledRunResult> {
@@ -44,14 +53,17 @@ class KilledRun {
   readonly #of: KilledRunOptions;
   readonly #dir = newDir();
   readonly #apps: App[];
+  readonly #kills: Record<Kind, number>;
   #broker: Spawned | undefined;
-  #mailer: ChildProcess | undefined;
+  #relay: Revived | undefined;
+  #mailer: Revived | undefined;
 
   constructor(t: TestContext, of: KilledRunOptions) {
     this.#t = t;
     this.#of = of;
     const { server, apps, transactions } = of;
     this.#apps = Array.from({ length: apps }, (_, i) => new App(server, i, transactions));
+    this.#kills = { application: 0, relay: 0, broker: 0, PostgreSQL: 0, mailer: 0 };
   }
 
   async run(): Promise<KilledRunResult> {
@@ -59,49 +71,58 @@ class KilledRun {
     await query(server, "CREATE TABLE orders (number integer PRIMARY KEY)");
     // Without a key: a second mail must be seen.
     await query(server, "CREATE TABLE mails (number integer)");
-    const { code, err } = await runSluice(["postgres", "install", "--postgres", server.url]);
-    if (code !== 0) throw new Error(err);
     await this.#serve();
     const setup = await this.#broker!.connect();
     // Attempts that a kill has used up are not what is tested.
     await setup.queue("mail", { lease: "5s", retry: { attempts: 1000, min: 0, max: "100ms" } });
     await setup.close();
-    await this.#startMailer();
+    const clients = [server.url, this.#broker!.address];
+    this.#relay = new Revived(() => [RELAY, ...clients]);
+    this.#mailer = new Revived(() => [MAILER, ...clients]);
     const running = Promise.all(this.#apps.map((app) => app.run()));
     const total = Math.floor((apps * transactions * 2) / 3);
-    for (let kill = 1; kill <= kills; kill++) {
-      await this.#until("orders", (total * kill) / (kills + 1));
-      await this.#kill(kill);
+    const parts = kills * KINDS.length + 1;
+    for (let round = 1, part = 0; round <= kills; round++) {
+      const isAll = round % ALL_AT_ONCE === 0;
+      for (let i = 0; i < KINDS.length; i++) {
+        part++;
+        // They have work for the time of the kill, and are not through before the last one.
+        for (const app of this.#apps) app.allow((part + 1) / parts);
+        await this.#until("orders", (total * part) / parts);
+        if (!isAll) await this.#kill([KINDS[(round + i) % KINDS.length]!]);
+        else if (i === 0) await this.#kill(KINDS);
+      }
     }
     await running;
     return this.#judge();
   }
 
   stop(): void {
-    this.#mailer?.kill("SIGKILL");
-    for (const app of this.#apps) app.kill();
+    this.#relay?.stop();
+    this.#mailer?.stop();
+    for (const app of this.#apps) app.stop();
   }
 
-  async #kill(number: number): Promise<void> {
-    this.#apps[number % this.#apps.length]!.kill();
-    this.#mailer!.kill("SIGKILL");
-    await this.#broker!.end("SIGKILL");
-    await this.#of.server.end("SIGQUIT");
-    await this.#of.server.restart();
-    await this.#serve();
-    await this.#startMailer();
+  async #kill(kinds: readonly Kind[]): Promise<void> {
+    const { server } = this.#of;
+    const ends: Promise<unknown>[] = [];
+    for (const kind of kinds) {
+      this.#kills[kind]++;
+      if (kind === "application") this.#apps[this.#kills[kind] % this.#apps.length]!.kill();
+      else if (kind === "relay") this.#relay!.kill();
+      else if (kind === "mailer") this.#mailer!.kill();
+      else if (kind === "broker") ends.push(this.#broker!.end("SIGKILL"));
+      else ends.push(server.end("SIGKILL"));
+    }
+    await Promise.all(ends);
+    if (kinds.includes("PostgreSQL")) await server.restart();
+    if (kinds.includes("broker")) await this.#serve();
   }
 
+  /** At the same address as before: its clients find it again. */
   async #serve(): Promise<void> {
-    const words = ["--postgres", this.#of.server.url];
+    const words = ["--port", String(this.#broker?.port ?? 0)];
     this.#broker = await spawnServe(this.#t, words, this.#dir);
-  }
-
-  async #startMailer(): Promise<void> {
-    const args = [MAILER, this.#of.server.url, this.#broker!.address];
-    const child = spawn(process.execPath, args, { stdio: ["ignore", "ignore", "ignore", "ipc"] });
-    this.#mailer = child;
-    await once(child, "message");
   }
 
   async #until(table: string, count: number): Promise<void> {
@@ -134,6 +155,7 @@ class KilledRun {
       jobs: added,
       mails: await numbersOf(server, "mails"),
       notes: await countOf(server, "sluice.once"),
+      kills: this.#kills,
     };
   }
 }
@@ -144,24 +166,41 @@ class App {
   readonly #from: number;
   readonly #count: number;
   #child: ChildProcess | undefined;
+  #isStopped = false;
+  #upTo: number;
 
   constructor(server: PostgresServer, index: number, count: number) {
     this.#server = server;
     this.#from = index * count;
     this.#count = count;
+    this.#upTo = this.#from;
+  }
+
+  /** Lets it make this share of its transactions. */
+  allow(share: number): void {
+    this.#upTo = this.#from + Math.ceil(this.#count * share);
+    this.#tell();
+  }
+
+  #tell(): void {
+    const child = this.#child;
+    // One that has ended meanwhile is started again, and asks then.
+    if (child?.connected === true) child.send(this.#upTo, () => {});
   }
 
   async run(): Promise<void> {
     const end = this.#from + this.#count;
-    for (;;) {
+    while (!this.#isStopped) {
       const [last] = await query<{ next: number | null }>(
         this.#server,
         `SELECT max(number) + 1 AS next FROM orders WHERE number BETWEEN ${this.#from} AND ${end - 1}`,
       );
       const next = last?.next ?? this.#from;
       const args = [APP, this.#server.url, String(next), String(end - next)];
-      const child = spawn(process.execPath, args, { stdio: "ignore" });
+      const stdio = ["ignore", "ignore", "ignore", "ipc"] as const;
+      const child = spawn(process.execPath, args, { stdio: [...stdio] });
       this.#child = child;
+      child.once("message", () => this.#tell());
       const [code] = await once(child, "exit");
       if (code === 0) return;
     }
@@ -169,6 +208,11 @@ class App {
 
   kill(): void {
     this.#child?.kill("SIGKILL");
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.kill();
   }
 }
 

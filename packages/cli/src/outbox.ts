@@ -1,0 +1,93 @@
+/** What people ask and do of the outbox in a PostgreSQL database. */
+import { isPassingInPostgres, postgresReason } from "@sluice/log/postgres";
+import { needs, SluiceError } from "@sluice/protocol";
+import type { Client } from "pg";
+
+const PACKAGES = ["pg"] as const;
+const ANSWER_MS = 10_000;
+
+/** Connects to the database for one act; its errors are said in words. */
+export async function withDatabase<T>(
+  url: string,
+  act: (client: Client) => Promise<T>,
+): Promise<T> {
+  const { default: pg } = await needs("sluice postgres", PACKAGES, () => import("pg"));
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: "sluice postgres",
+    connectionTimeoutMillis: ANSWER_MS,
+  });
+  client.on("error", () => {});
+  try {
+    await client.connect();
+    return await act(client);
+  } catch (error) {
+    throw explained(error);
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+export interface OutboxStatus {
+  readonly waiting: number;
+  readonly oldestSeconds: number | null;
+  readonly refused: number;
+  /** The oldest of those that were refused. */
+  readonly rows: readonly RefusedRow[];
+}
+
+interface RefusedRow {
+  readonly id: string;
+  readonly queue: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+export async function outboxStatus(client: Client): Promise<OutboxStatus> {
+  const { rows: counts } = await client.query(
+    `SELECT count(*) FILTER (WHERE error IS NULL)::int AS waiting,
+      count(*) FILTER (WHERE error IS NOT NULL)::int AS refused,
+      extract(epoch FROM now() - min(added_at) FILTER (WHERE error IS NULL))::float8 AS "oldestSeconds"
+      FROM sluice.outbox`,
+  );
+  const { rows } = await client.query(
+    `SELECT id::text, queue, error->>'code' AS code, error->>'message' AS message
+      FROM sluice.outbox WHERE error IS NOT NULL ORDER BY id LIMIT 100`,
+  );
+  return { ...counts[0], rows };
+}
+
+/** Gives a refused row to the relay again, or all of them; answers how many. */
+export async function retryRows(client: Client, id: string | undefined): Promise<number> {
+  const text = `UPDATE sluice.outbox SET error = NULL WHERE error IS NOT NULL
+    AND ($1::bigint IS NULL OR id = $1::bigint)`;
+  return (await client.query(text, [id ?? null])).rowCount ?? 0;
+}
+
+export async function deleteRow(client: Client, id: string): Promise<void> {
+  const text = `DELETE FROM sluice.outbox o WHERE id = $1 AND NOT EXISTS
+    (SELECT FROM sluice.outbox_shards s WHERE o.id = ANY(s.batch))`;
+  const { rowCount } = await client.query(text, [id]);
+  if (rowCount === 1) return;
+  const message = `there is no row ${id} in the outbox, or it is on its way to the broker`;
+  throw new SluiceError("NOT_FOUND", message, { id });
+}
+
+const MISSING = new Set(["42P01", "42883", "3F000"]);
+
+function explained(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof SluiceError) return error;
+  const reason = postgresReason(error);
+  if (isPassingInPostgres(error)) {
+    const message = `PostgreSQL does not answer: ${reason}`;
+    return new SluiceError("UNAVAILABLE", message, {}, { cause: error });
+  }
+  const { code } = error as { code?: unknown };
+  if (typeof code !== "string") return error;
+  if (MISSING.has(code)) {
+    const missing = "this database has no outbox: run `sluice postgres install`";
+    return new SluiceError("NOT_FOUND", missing, {}, { cause: error });
+  }
+  const kind = /^28|^42501/.test(code) ? "FORBIDDEN" : "INVALID";
+  return new SluiceError(kind, `PostgreSQL refuses: ${reason}`, {}, { cause: error });
+}

@@ -1,0 +1,249 @@
+import assert from "node:assert/strict";
+import { after, before, beforeEach, describe, test } from "node:test";
+import { PostgresServer } from "@sluice/log/testing/postgres";
+import { type Broker, SluiceError } from "@sluice/protocol";
+import pg from "pg";
+import { Sluice } from "../index.ts";
+import { installOutbox, Outbox, OutboxRelay } from "./index.ts";
+
+type RelayBroker = Pick<Broker, "add" | "lives">;
+
+let server: PostgresServer;
+let pool: pg.Pool;
+before(async () => {
+  server = await PostgresServer.start();
+  pool = new pg.Pool({ connectionString: server.url, max: 4 });
+  pool.on("error", () => {});
+  await installOutbox(pool as never);
+});
+after(async () => {
+  await pool?.end();
+  await server?.stop();
+});
+beforeEach(() => pool.query("DELETE FROM sluice.outbox"));
+
+const LOOK_MS = 5;
+async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isTrue())) await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+}
+
+async function left(): Promise<number> {
+  return (await pool.query("SELECT count(*)::int AS n FROM sluice.outbox")).rows[0].n;
+}
+
+/** One transaction, with keys that are in as many shards as there are. */
+async function add(queue: string, payloads: readonly number[]): Promise<void> {
+  const client = await pool.connect();
+  await client.query("BEGIN");
+  const outbox = new Outbox(client);
+  for (const n of payloads) await outbox.add(queue, n, { fairnessKey: `key-${n}` });
+  await client.query("COMMIT");
+  client.release();
+}
+
+async function numbers(sluice: Sluice, queue: string): Promise<number[]> {
+  const { items } = await sluice.broker.jobs(queue, { limit: 1000 });
+  const found = await Promise.all(items.map(({ id }) => sluice.job(id).info()));
+  return found.map(({ payload }) => Number(payload)).sort((a, b) => a - b);
+}
+
+describe("a relay", () => {
+  for (const code of [
+    "DISCONNECTED",
+    "TIMEOUT",
+    "UNAVAILABLE",
+    "INTERNAL",
+    "LOG_FAILED",
+  ] as const) {
+    test(`sends a batch again under its number when a part of it is answered ${code}`, async () => {
+      await using sluice = await Sluice.open({ durability: "memory" });
+      await sluice.queue("parts");
+      // As a cluster answers when the answer of one partition is lost, and the others' are not.
+      let lost = 0;
+      const broker: RelayBroker = {
+        lives: (...args) => sluice.broker.lives(...args),
+        async add(...args) {
+          const answers = await sluice.broker.add(...args);
+          if (lost++ >= 5) return answers;
+          const error = new SluiceError(code, "partition 3 has not answered").toJSON();
+          return answers.map((answer, i) => (i % 2 === 0 ? { error } : answer));
+        },
+      };
+      await add("parts", [1, 2, 3, 4, 5, 6, 7, 8]);
+      const relay = new OutboxRelay({ url: server.url, broker });
+      await until(async () => (await left()) === 0);
+      assert.deepEqual(await numbers(sluice, "parts"), [1, 2, 3, 4, 5, 6, 7, 8]);
+      await relay.close();
+    });
+  }
+
+  for (const back of [1, 2]) {
+    test(`moves the rows of a database that was restored to ${back} numbers ago`, async () => {
+      await using sluice = await Sluice.open({ durability: "memory" });
+      await sluice.queue("restored");
+      const relay = new OutboxRelay({ url: server.url, broker: sluice.broker });
+      for (let n = 1; n <= 3; n++) {
+        const client = await pool.connect();
+        await new Outbox(client).add("restored", n, { fairnessKey: "one" });
+        client.release();
+        await until(async () => (await left()) === 0);
+      }
+      await pool.query("UPDATE sluice.outbox_shards SET number = number - $1 WHERE number > 0", [
+        back,
+      ]);
+      const client = await pool.connect();
+      await new Outbox(client).add("restored", 4, { fairnessKey: "one" });
+      client.release();
+      await until(async () => (await left()) === 0);
+      assert.deepEqual(await numbers(sluice, "restored"), [1, 2, 3, 4]);
+      await relay.close();
+    });
+  }
+
+  test("moves all other shards while the broker does not answer one", async () => {
+    await using sluice = await Sluice.open({ durability: "memory" });
+    await sluice.queue("slow");
+    await sluice.queue("quick");
+    const ended: unknown[] = [];
+    const broker: RelayBroker = {
+      lives: (...args) => sluice.broker.lives(...args),
+      add(queue, jobs, options = {}) {
+        if (queue === "quick") return sluice.broker.add(queue, jobs, options);
+        return new Promise((_, reject) => {
+          options.signal?.addEventListener("abort", () => {
+            ended.push(queue);
+            reject(new SluiceError("ABORTED", "given up"));
+          });
+        });
+      },
+    };
+    const relay = new OutboxRelay({ url: server.url, broker });
+    await add("slow", [1]);
+    await add(
+      "quick",
+      Array.from({ length: 64 }, (_, i) => i),
+    );
+    const { rows } = await pool.query("SELECT shard FROM sluice.outbox WHERE queue = 'slow'");
+    const behind = "SELECT FROM sluice.outbox WHERE queue = 'quick' AND shard <> $1";
+    await until(async () => (await pool.query(behind, [rows[0].shard])).rowCount === 0);
+    await relay.close();
+    assert.deepEqual(ended, ["slow"]);
+  });
+
+  test("moves all other shards while the broker refuses one for the moment", async () => {
+    await using sluice = await Sluice.open({ durability: "memory" });
+    await sluice.queue("away");
+    await sluice.queue("there");
+    let isAway = true;
+    const broker: RelayBroker = {
+      lives: (...args) => sluice.broker.lives(...args),
+      async add(queue, ...rest) {
+        if (queue !== "away" || !isAway) return sluice.broker.add(queue, ...rest);
+        throw new SluiceError("UNAVAILABLE", "no node owns partition 3");
+      },
+    };
+    const troubles: string[] = [];
+    const onTrouble = (reason: string): void => void troubles.push(reason);
+    const relay = new OutboxRelay({ url: server.url, broker, onTrouble });
+    await add("away", [1]);
+    await until(() => troubles.length > 0);
+    await add(
+      "there",
+      Array.from({ length: 64 }, (_, i) => i),
+    );
+    const { rows } = await pool.query("SELECT shard FROM sluice.outbox WHERE queue = 'away'");
+    const behind = "SELECT FROM sluice.outbox WHERE queue = 'there' AND shard <> $1";
+    await until(async () => (await pool.query(behind, [rows[0].shard])).rowCount === 0);
+    isAway = false;
+    await until(async () => (await left()) === 0);
+    assert.deepEqual(troubles, ["the outbox of PostgreSQL is not moved: no node owns partition 3"]);
+    await relay.close();
+  });
+
+  test("writes nothing to the database while it sleeps", async () => {
+    await using sluice = await Sluice.open({ durability: "memory" });
+    const relay = new OutboxRelay({ url: server.url, broker: sluice.broker });
+    const isAsleep = "SELECT FROM sluice.outbox_shards WHERE NOT asleep";
+    await until(async () => (await pool.query(isAsleep)).rowCount === 0);
+    const written = "SELECT string_agg(xmin::text, ' ' ORDER BY shard) FROM sluice.outbox_shards";
+    const before = (await pool.query(written)).rows;
+    const polls = `SELECT state_change AS at FROM pg_stat_activity
+      WHERE application_name = 'sluice relay'`;
+    const first = (await pool.query(polls)).rows[0].at.getTime();
+    await until(async () => (await pool.query(polls)).rows[0].at.getTime() > first + 1500);
+    const after = (await pool.query(written)).rows;
+    await relay.close();
+    assert.deepEqual(after, before);
+  });
+});
+
+/** What the relay says of a database, as the first reason. */
+async function troubleAt(url: string): Promise<string> {
+  await using sluice = await Sluice.open({ durability: "memory" });
+  const said = Promise.withResolvers<string>();
+  const relay = new OutboxRelay({ url, broker: sluice.broker, onTrouble: said.resolve });
+  const reason = await said.promise;
+  await relay.close();
+  return reason.replace("the outbox of PostgreSQL is not moved: ", "");
+}
+
+describe("a relay says in one sentence", () => {
+  const at = (change: Partial<URL>): string => Object.assign(new URL(server.url), change).href;
+  const cases: [string, () => Promise<string>, RegExp][] = [
+    [
+      "that no server is there",
+      async () => "postgres://sluice@127.0.0.1:1/postgres",
+      /^no PostgreSQL server accepts connections at this address$/,
+    ],
+    [
+      "that the database does not exist",
+      async () => at({ pathname: "/none" }),
+      /^the database does not exist; create it first$/,
+    ],
+    [
+      "that the outbox is missing",
+      async () => {
+        await pool.query("CREATE DATABASE empty");
+        return at({ pathname: "/empty" });
+      },
+      /^this database has no outbox: run `sluice postgres install`$/,
+    ],
+    [
+      "that rights are missing",
+      async () => {
+        await pool.query("CREATE ROLE stranger LOGIN");
+        return at({ username: "stranger" });
+      },
+      /^this user lacks rights/,
+    ],
+    [
+      "that no connection is left",
+      async () => {
+        await pool.query("CREATE ROLE tight LOGIN CONNECTION LIMIT 0");
+        return at({ username: "tight" });
+      },
+      /^the database has no connections left/,
+    ],
+    [
+      "that the password is wrong",
+      async () => {
+        await server.askPassword("secretive", "right");
+        return at({ username: "secretive", password: "wrong" });
+      },
+      /^the password is wrong for this user$/,
+    ],
+    [
+      "that the database is read-only",
+      async () => {
+        await add("mail", [1]);
+        await pool.query("CREATE ROLE reader LOGIN SUPERUSER");
+        await pool.query("ALTER ROLE reader SET default_transaction_read_only = on");
+        return at({ username: "reader" });
+      },
+      /^the database is read-only, perhaps a standby after a failover$/,
+    ],
+  ];
+  for (const [what, place, sentence] of cases) {
+    test(what, async () => assert.match(await troubleAt(await place()), sentence));
+  }
+});

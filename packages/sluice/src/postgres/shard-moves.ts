@@ -1,0 +1,111 @@
+/** The batches that are on their way: one of each shard at a time, the shards side by side. */
+import type { Broker } from "@sluice/protocol";
+import type { Client } from "pg";
+import { send } from "./answers.ts";
+import { numberedBatch, type Result, type Row, settle } from "./batches.ts";
+import { RETRY_MS, RETRY_MS_MAX } from "./limits.ts";
+
+export interface ShardMovesOptions {
+  readonly client: Client;
+  readonly broker: Pick<Broker, "add">;
+  /** Ends what is on its way: it is sent again under its number. */
+  readonly signal: AbortSignal;
+  /** The broker has taken a row, or refused it for good. */
+  readonly onMoved: () => void;
+  readonly onTrouble: (error: unknown) => void;
+  /** There is a place for something new. */
+  readonly onDone: () => void;
+}
+
+/** A batch that the broker does not answer, or not now, holds up its own shard and no other. */
+export class ShardMoves {
+  readonly #options: ShardMovesOptions;
+  readonly #running = new Map<number, Promise<void>>();
+  /** Shards for which there is nothing to do until then. */
+  readonly #restingUntil = new Map<number, number>();
+  /** How long a shard rests whose batch could not be sent: longer each time. */
+  readonly #pauseMs = new Map<number, number>();
+  /** Queues that are full: their rows are left alone until then. */
+  readonly #fullUntil = new Map<string, number>();
+
+  constructor(options: ShardMovesOptions) {
+    this.#options = options;
+  }
+
+  /** The shards that have a batch on its way. */
+  get busy(): ReadonlyMap<number, unknown> {
+    return this.#running;
+  }
+
+  /** Whether a batch could not be sent, and was not since. */
+  get isTroubled(): boolean {
+    return this.#pauseMs.size > 0;
+  }
+
+  /** Those of the shards for which something can begin now. */
+  free(shards: readonly number[]): number[] {
+    const now = performance.now();
+    return shards.filter((shard) => {
+      return !this.#running.has(shard) && (this.#restingUntil.get(shard) ?? 0) <= now;
+    });
+  }
+
+  /** Begins to move one batch of the shard. */
+  move(shard: number): void {
+    this.run(shard, () => this.#move(shard));
+  }
+
+  /** Begins something beside them, unless it is at work or rests after a failure. */
+  run(name: number, act: () => Promise<void>): void {
+    if (this.#options.signal.aborted || this.free([name]).length === 0) return;
+    const running = act().then(
+      () => void this.#pauseMs.delete(name),
+      (error) => this.#onFailure(name, error),
+    );
+    const done = running.finally(() => {
+      this.#running.delete(name);
+      this.#options.onDone();
+    });
+    this.#running.set(name, done);
+  }
+
+  /** Resolves when nothing is on its way any more. */
+  async ended(): Promise<void> {
+    await Promise.all(this.#running.values());
+  }
+
+  #onFailure(name: number, error: unknown): void {
+    const pauseMs = this.#pauseMs.get(name) ?? RETRY_MS;
+    this.#pauseMs.set(name, Math.min(2 * pauseMs, RETRY_MS_MAX));
+    this.#rest(name, pauseMs);
+    this.#options.onTrouble(error);
+  }
+
+  #rest(name: number, ms: number): void {
+    this.#restingUntil.set(name, performance.now() + ms);
+  }
+
+  async #move(shard: number): Promise<void> {
+    const { client, broker, signal } = this.#options;
+    const batch = await numberedBatch(client, shard, this.#full());
+    // All its rows are for queues that are full.
+    if (batch === undefined) return this.#rest(shard, RETRY_MS);
+    const results = await send(broker, batch, signal);
+    await settle(client, batch, results);
+    this.#restFull(batch.rows, results);
+    if (results.some(({ kind }) => kind !== "later")) this.#options.onMoved();
+  }
+
+  #restFull(rows: readonly Row[], results: readonly Result[]): void {
+    const [row] = rows;
+    if (row === undefined) return;
+    const isFull = results.some((one) => one.kind === "later" && one.newest === undefined);
+    if (isFull) this.#fullUntil.set(row.queue, performance.now() + RETRY_MS);
+    else this.#fullUntil.delete(row.queue);
+  }
+
+  #full(): string[] {
+    const now = performance.now();
+    return [...this.#fullUntil].filter(([, until]) => until > now).map(([queue]) => queue);
+  }
+}
