@@ -67,6 +67,8 @@ test("a queue that is spread by another client is found where it is", async (t) 
     payload: PAYLOAD,
     fairnessKey: `tenant ${i}`,
   }));
+  // It hears of the change in its own time.
+  while ((await other.queue("wide")).config.spread !== 3);
   const added = await other.add("wide", jobs);
   const partitions = new Set(added.map(({ ok }) => ok?.id.split("-")[0]));
   assert.equal(partitions.size, 3);
