@@ -13,6 +13,7 @@ const PACKAGES: Readonly<Record<string, string>> = {
   aria2c: "aria2",
   "qbittorrent-nox": "qbittorrent-nox",
   rtorrent: "rtorrent",
+  danted: "dante-server",
   libtorrent: "python3-libtorrent",
 };
 

@@ -97,9 +97,6 @@ function fieldsOf(item: unknown): Record<string, unknown> {
 function specOf(fields: Record<string, unknown>, isRemote: boolean): ForwarderSpec {
   const url = parseUri(fields.uri);
   if (isRemote && fields.proxy !== undefined) throw new Error("a remote list may name no proxy");
-  if (url.protocol === "udp:" && fields.proxy !== undefined) {
-    throw new Error("a forwarder of udp cannot have a proxy: it would be passed by");
-  }
   const name = fields.name ?? url.hostname;
   if (typeof name !== "string" || name === "" || name.length > NAME_CHARS_MAX) {
     throw new Error(`name must be 1 to ${NAME_CHARS_MAX} characters, got ${JSON.stringify(name)}`);
@@ -113,14 +110,18 @@ function specOf(fields: Record<string, unknown>, isRemote: boolean): ForwarderSp
     timeoutMs: numberOf("timeout", fields.timeout, "seconds from 1 to 300", 1, 300, 1000),
     rate: numberOf("rate", fields.rate, "announces a second, from 0.001 to 10000", 0.001, 10_000),
     concurrency: wholeOf("concurrency", fields.concurrency),
-    proxy: textOf("proxy", fields.proxy, "an http or socks5 address", isProxy),
+    proxy: proxyOf(fields.proxy, url.protocol === "udp:"),
     groups: groupsOf(fields.groups),
     isPublicOnly: isRemote,
   };
 }
 
-const isProxy = (text: string): boolean =>
-  /^(?:http|socks5):\/\/\S+$/.test(text) && URL.canParse(text);
+/** An HTTP proxy carries no UDP. */
+function proxyOf(value: unknown, isUdp: boolean): string | undefined {
+  const pattern = isUdp ? /^socks5:\/\/\S+$/ : /^(?:http|socks5):\/\/\S+$/;
+  const wanted = isUdp ? "a socks5 address for a forwarder of udp" : "an http or socks5 address";
+  return textOf("proxy", value, wanted, (text) => pattern.test(text) && URL.canParse(text));
+}
 
 function parseUri(uri: unknown): URL {
   if (typeof uri !== "string" || !URL.canParse(uri)) {

@@ -4,7 +4,10 @@ import { createServer as createHttpServer } from "node:http";
 import { connect, createServer, type Socket } from "node:net";
 import { test } from "node:test";
 import { HttpUpstream } from "../testing/http-upstream.ts";
-import { specsOf, TestApp } from "../testing/scene.ts";
+import { peersIn, specsOf, TestApp } from "../testing/scene.ts";
+import { UdpProxy } from "../testing/udp-proxy.ts";
+import { good, UdpUpstream } from "../testing/udp-upstream.ts";
+import { associateBySocks, targetOf, unwrapPacket, wrapPacket } from "./socks.ts";
 
 /** A SOCKS5 proxy that notes where it is asked to go, and goes to a port of the loopback. */
 async function openProxy(target: number, password: string | undefined) {
@@ -56,9 +59,90 @@ for (const password of [undefined, "p:w"]) {
   });
 }
 
-test("a forwarder of UDP with a proxy is refused: it would be passed by", () => {
+for (const password of [undefined, "p:w"]) {
+  test(`a UDP forwarder is reached by SOCKS5 ${password ? "with a password" : "alone"}`, async () => {
+    await using up = await UdpUpstream.open();
+    await using proxy = await UdpProxy.open(up.port, password);
+    const login = password === undefined ? "" : `user:${encodeURIComponent(password)}@`;
+    // The name is not known here: only the proxy looks it up.
+    const uri = "udp://tracker.invalid:8080/announce";
+    const entry = { uri, proxy: `socks5://${login}127.0.0.1:${proxy.port}` };
+    await using scene = await TestApp.open({ forwarders: [entry] });
+    await scene.announce({ peer: "first" });
+    await scene.settled();
+    await scene.announce({ peer: "other" });
+    await scene.settled();
+    assert.deepEqual([...new Set(proxy.targets)], ["tracker.invalid:8080"]);
+    // One relay and one connection id serve both announces.
+    assert.deepEqual([proxy.relays, up.connects, up.announces.length], [1, 1, 2]);
+    assert.equal(peersIn(await scene.announce()).includes("10.1.1.1:6881"), true);
+  });
+}
+
+test("a UDP forwarder is announced to again when the proxy has ended its relay", async () => {
+  await using up = await UdpUpstream.open();
+  await using proxy = await UdpProxy.open(up.port);
+  const uri = "udp://tracker.invalid:8080/announce";
+  const entry = { uri, proxy: `socks5://127.0.0.1:${proxy.port}` };
+  await using scene = await TestApp.open({ forwarders: [entry] });
+  up.answer = () => {
+    up.answer = (_packet, transaction) => [good(transaction)];
+    proxy.endRelays();
+    return [];
+  };
+  await scene.announce();
+  await scene.settled();
+  assert.match((await scene.forwarder("up0")).last_failure, /proxy ended its relay/);
+  await scene.advance(1000);
+  assert.equal((await scene.forwarder("up0")).answers, 1);
+  assert.equal(proxy.relays, 2);
+});
+
+test("a proxy that relays no UDP fails the announce, with that reason", async () => {
+  await using proxy = await UdpProxy.open(1);
+  proxy.reply = 7;
+  const uri = "udp://tracker.invalid:8080/announce";
+  const entry = { uri, proxy: `socks5://127.0.0.1:${proxy.port}` };
+  await using scene = await TestApp.open({ forwarders: [entry] });
+  await scene.announce();
+  await scene.settled();
+  assert.match((await scene.forwarder("up0")).last_failure, /the proxy does not relay UDP/);
+});
+
+test("a proxy that never answers ends the call when its time is over", async () => {
+  const server = createServer((socket) => socket.on("error", () => {}).resume());
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  const time = new AbortController();
+  const call = associateBySocks(new URL(`socks5://127.0.0.1:${port}`), time.signal);
+  const [socket] = (await once(server, "connection")) as [Socket];
+  time.abort(new Error("time is over"));
+  await assert.rejects(call, /aborted/);
+  await once(socket, "close");
+  server.close();
+});
+
+test("packets of a relay are unwrapped by their address, and fragments are dropped", () => {
+  const packet = Buffer.from("packet");
+  for (const [host, isV4] of [
+    ["192.0.2.7", true],
+    ["[2001:db8::1]", false],
+    ["name.test", undefined],
+  ] as const) {
+    const bytes = wrapPacket(targetOf(host, 8080), packet);
+    assert.deepEqual(unwrapPacket(bytes), { isV4, packet });
+    for (let end = 0; end < bytes.length - packet.length; end++) {
+      assert.equal(unwrapPacket(bytes.subarray(0, end)), undefined);
+    }
+    bytes[2] = 1;
+    assert.equal(unwrapPacket(bytes), undefined);
+  }
+});
+
+test("a UDP forwarder with an HTTP proxy is refused, because such a proxy carries no UDP", () => {
   const uri = "udp://tracker.example.org:1/announce";
-  assert.throws(() => specsOf([{ uri, proxy: "socks5://127.0.0.1:1" }]), /cannot have a proxy/);
+  assert.throws(() => specsOf([{ uri, proxy: "http://127.0.0.1:1" }]), /a socks5 address/);
 });
 
 test("a forwarder of HTTPS is reached by an HTTP proxy, and not past it", async () => {

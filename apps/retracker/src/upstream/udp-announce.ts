@@ -1,16 +1,16 @@
 /**
- * Announces to forwarders over UDP. There is one connected socket per forwarder while it is in use:
- * the system then drops what others send, and reports a closed port. Its connection id is
- * used for a minute at most.
+ * Announces to forwarders over UDP. There is one channel for each forwarder and proxy while it is
+ * in use; its connection id is used for a minute at most.
  */
 import { randomInt } from "node:crypto";
-import { createSocket, type Socket } from "node:dgram";
+import { isIP } from "node:net";
 import { CONNECTION_ID_CLIENT_MS } from "../limits.ts";
 import { ANNOUNCE, announceRequest, CONNECT, connectRequest, ERROR } from "../udp/packets.ts";
 import { packAddress } from "../wire/address.ts";
 import type { Sending } from "./http-announce.ts";
 import { addressesOf, type LookupRules } from "./lookup.ts";
 import { AnswerError, type Outcome, ofError } from "./outcome.ts";
+import { openBySocks, openDirect, type PacketPath } from "./packet-path.ts";
 import { boundInterval, entries } from "./read-answer.ts";
 
 /** A packet may get lost: it is sent again once, as late as BEP 15 says. */
@@ -30,9 +30,10 @@ export class UdpAnnouncer {
     const { hostname, port, pathname, search } = new URL(sending.spec.uri);
     const path = pathname + search;
     try {
-      const { ownPorts } = sending;
-      const { isPublicOnly } = sending.spec;
-      const channel = await this.#channel(hostname, { port: Number(port), ownPorts, isPublicOnly });
+      const { ownPorts, signal } = sending;
+      const { isPublicOnly, proxy } = sending.spec;
+      const rules = { port: Number(port), ownPorts, isPublicOnly };
+      const channel = await this.#channel(hostname, rules, proxy, signal);
       return await channel.announce(sending, path === "/" ? "" : path);
     } catch (error) {
       return ofError(error);
@@ -43,53 +44,55 @@ export class UdpAnnouncer {
     for (const channel of this.#channels.values()) (await channel.catch(() => undefined))?.close();
   }
 
-  #channel(host: string, rules: LookupRules): Promise<UdpChannel> {
-    const { port, isPublicOnly } = rules;
-    const key = `${host}:${port}:${isPublicOnly}`;
+  /** Announces that arrive while it is being opened share it, and the time of the first one. */
+  #channel(
+    host: string,
+    rules: LookupRules,
+    proxy: string | undefined,
+    signal: AbortSignal,
+  ): Promise<UdpChannel> {
+    const key = `${host}:${rules.port}:${rules.isPublicOnly}:${proxy ?? ""}`;
     const known = this.#channels.get(key);
     if (known !== undefined) return known;
     const forget = (): void => void this.#channels.delete(key);
-    const made = addressesOf(host, rules).then((found) => UdpChannel.open(found[0]!, port, forget));
+    const made = openPath(host, rules, proxy, signal).then((path) => new UdpChannel(path, forget));
     this.#channels.set(key, made);
     made.catch(forget);
     return made;
   }
 }
 
+/** A proxy looks names up itself; what is an address already must not be our own. */
+async function openPath(
+  host: string,
+  rules: LookupRules,
+  proxy: string | undefined,
+  signal: AbortSignal,
+): Promise<PacketPath> {
+  const { port } = rules;
+  if (proxy === undefined) return openDirect((await addressesOf(host, rules))[0]!.address, port);
+  if (isIP(host.replace(/^\[|\]$/g, "")) > 0) await addressesOf(host, rules);
+  return openBySocks(proxy, host, port, signal);
+}
+
 /** An error packet. */
 class RefusedError extends AnswerError {}
 
 class UdpChannel {
-  readonly #socket: Socket;
-  readonly #isV4: boolean;
+  readonly #path: PacketPath;
   readonly #onClosed: () => void;
   readonly #exchanges = new Map<number, Exchange>();
   #connectionId: Promise<Buffer> | undefined = undefined;
   #timer: NodeJS.Timeout | undefined = undefined;
 
-  private constructor(socket: Socket, isV4: boolean, onClosed: () => void) {
-    this.#socket = socket;
-    this.#isV4 = isV4;
+  constructor(path: PacketPath, onClosed: () => void) {
+    this.#path = path;
     this.#onClosed = onClosed;
-    socket.on("message", (packet) => this.#receive(packet));
-    socket.on("error", (error) => this.#fail(error));
-    this.#renew();
-  }
-
-  static open(
-    { address, family }: { address: string; family: number },
-    port: number,
-    onClosed: () => void,
-  ): Promise<UdpChannel> {
-    const socket = createSocket(family === 4 ? "udp4" : "udp6");
-    socket.unref();
-    return new Promise((resolve, reject) => {
-      socket.once("error", reject);
-      socket.connect(port, address, () => {
-        socket.off("error", reject);
-        resolve(new UdpChannel(socket, family === 4, onClosed));
-      });
+    path.listen({
+      packet: (packet) => this.#receive(packet),
+      failed: (error) => this.#fail(error),
     });
+    this.#renew();
   }
 
   /** A tracker that was restarted knows no id of before: then one more is asked for, at once. */
@@ -107,25 +110,26 @@ class UdpChannel {
   async #announceOnce({ spec, announce, signal }: Sending, path: string): Promise<Outcome> {
     const connectionId = await this.#connect(signal);
     const ip = spec.ip === undefined ? undefined : packAddress(spec.ip);
+    const { isV4 } = this.#path;
     const packet = await this.#exchange(ANNOUNCE, signal, (transaction) =>
       announceRequest({
         connectionId,
         transaction,
         announce,
         // On IPv6 the field must be 0.
-        ip: this.#isV4 && ip?.length === 4 ? ip : undefined,
+        ip: isV4 && ip?.length === 4 ? ip : undefined,
         path,
       }),
     );
     if (packet.length < ANSWER_HEAD_BYTES) throw new AnswerError("a UDP answer that is too short");
-    const peers = entries(packet.subarray(ANSWER_HEAD_BYTES), this.#isV4 ? 6 : 18);
+    const peers = entries(packet.subarray(ANSWER_HEAD_BYTES), isV4 ? 6 : 18);
     return {
       kind: "answer",
       intervalSeconds: boundInterval(packet.readUInt32BE(8)),
       incomplete: packet.readUInt32BE(12),
       complete: packet.readUInt32BE(16),
-      v4: this.#isV4 ? peers : Buffer.alloc(0),
-      v6: this.#isV4 ? Buffer.alloc(0) : peers,
+      v4: isV4 ? peers : Buffer.alloc(0),
+      v6: isV4 ? Buffer.alloc(0) : peers,
       trackerId: undefined,
       externalIp: undefined,
     };
@@ -176,7 +180,7 @@ class UdpChannel {
     this.#exchanges.set(transaction, { action, resolve, reject });
     const abort = (): void => reject(signal.reason as Error);
     signal.addEventListener("abort", abort, { once: true });
-    const send = (): void => this.#socket.send(packet, (error) => error && this.#fail(error));
+    const send = (): void => this.#path.send(packet);
     const resend = setTimeout(send, RESEND_MS).unref();
     send();
     try {
@@ -208,11 +212,6 @@ class UdpChannel {
     clearTimeout(this.#timer);
     this.#onClosed();
     for (const exchange of this.#exchanges.values()) exchange.reject(error);
-    this.#socket.removeAllListeners("error").on("error", () => {});
-    try {
-      this.#socket.close();
-    } catch {
-      // It was closed already.
-    }
+    this.#path.close();
   }
 }
