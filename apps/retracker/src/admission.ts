@@ -6,12 +6,14 @@ import type { Settings } from "./settings/settings.ts";
 import { readUrlData } from "./udp/packets.ts";
 import type { Refused } from "./wire/announce.ts";
 
-const UNKNOWN: Refused = { failure: "unknown passkey: announce to /KEY/announce" };
+const UNKNOWN: Refused = { failure: "unknown passkey; announce to /KEY/announce" };
 
 export class Admission {
   readonly #settings: Settings;
   readonly #clock: Clock;
   readonly #keys = new Passkeys();
+  /** Announces and scrapes without a key that is known. */
+  refused = 0;
 
   constructor(settings: Settings, clock: Clock) {
     this.#settings = settings;
@@ -31,7 +33,10 @@ export class Admission {
   admit(key: string): Refused | undefined {
     if (!this.#settings.private) return undefined;
     const known = this.#keys.find(key);
-    if (known === undefined) return UNKNOWN;
+    if (known === undefined) {
+      this.refused++;
+      return UNKNOWN;
+    }
     known.announces++;
     known.lastUsedAt = this.#clock.now();
     return undefined;

@@ -29,6 +29,29 @@ test("a start without forwarders says where it listens and how to add some", asy
   assert.match(lines.join("\n"), /--forwarders FILE/);
 });
 
+test("a private tracker starts with the count of its keys, and offers no forwarders", async () => {
+  const dir = mkdtempSync(join(tmpdir(), "sluice-retracker-"));
+  const file = join(dir, "keys");
+  const [answer] = (await run(["--make-passkey", "ann"])).lines;
+  const [, path, line] = /^ann announces to (\S+)\n.*:\n(.*)$/.exec(answer!) ?? [];
+  assert.match(path!, /^\/[0-9a-f]{32}\/announce$/);
+  writeFileSync(file, `${line}\n`);
+  const flags = [...LOCAL, "--private", "--passkeys-file", file];
+  const lines: string[] = [];
+  const ending = new AbortController();
+  const print = (text: string): void => {
+    lines.push(text);
+    if (text.startsWith("private")) setImmediate(() => process.emit("SIGHUP"));
+    if (text.startsWith("retracker:")) ending.abort();
+  };
+  assert.equal(await main(flags, { environment: {}, print, signal: ending.signal }), 0);
+  assert.doesNotMatch(lines.join("\n"), /forwarders/);
+  assert.equal(lines.includes("private   1 passkeys; nothing is forwarded"), true);
+  assert.equal(lines.at(-1), "retracker: reloaded, 1 passkeys");
+  assert.equal((await run(["--make-passkey"])).code, 2);
+  rmSync(dir, { recursive: true });
+});
+
 test("a wrong flag is reported and sets the exit code; --help exits with 0", async () => {
   const wrong = await run(["--announce-interval", "soon"]);
   assert.equal(wrong.code, 2);
@@ -69,7 +92,7 @@ test("SIGHUP reads the list again, and the console tells how it goes", async () 
   assert.equal(code, 0);
   const text = lines.join("\n");
   assert.match(text, /list\.yml:2: uri must be an address/);
-  assert.match(text, /retracker: 1 forwarders/);
+  assert.match(text, /retracker: reloaded, 1 forwarders/);
   assert.match(text, /0 hashes, 0 peers, 0 announces; queue 0 \(0 %\), \d+ workers; forwarders 1/);
   rmSync(dir, { recursive: true });
 });

@@ -23,11 +23,7 @@ export async function main(flags: readonly string[], around: Surroundings = {}):
     print(help());
     return 0;
   }
-  if (flags[0] === "--make-passkey") {
-    const { key, line } = makePasskey(flags[1] ?? "user");
-    print(`announce to  /${key}/announce\npasskeys_file ${line}`);
-    return 0;
-  }
+  if (flags[0] === "--make-passkey") return newPasskey(flags[1], print);
   if (flags.includes("--version")) {
     print(version());
     return 0;
@@ -84,7 +80,9 @@ async function serve({ retracker, read, print, tell, signal }: Serving): Promise
   const reload = async (): Promise<void> => {
     try {
       for (const problem of await retracker.reload(read())) print(`retracker: ${problem}`);
-      print(`retracker: ${retracker.forwarderCount} forwarders`);
+      const { forwarderCount, passkeyCount, settings } = retracker;
+      const held = settings.private ? `${passkeyCount} passkeys` : `${forwarderCount} forwarders`;
+      print(`retracker: reloaded, ${held}`);
     } catch (error) {
       tell(error);
     }
@@ -106,7 +104,20 @@ async function serve({ retracker, read, print, tell, signal }: Serving): Promise
   await chore?.stop();
 }
 
-function greeting({ ports, settings, forwarderCount }: Retracker): string[] {
+/** The name is kept in the file beside the digest, so it is one word. */
+function newPasskey(name: string | undefined, print: (line: string) => void): number {
+  if (name === undefined || !/^\S{1,64}$/.test(name)) {
+    print(
+      `--make-passkey needs a name of 1 to 64 characters without spaces, got ${name ?? "none"}`,
+    );
+    return 2;
+  }
+  const { key, line } = makePasskey(name);
+  print(`${name} announces to /${key}/announce\nadd this line to passkeys_file:\n${line}`);
+  return 0;
+}
+
+function greeting({ ports, settings, forwarderCount, passkeyCount }: Retracker): string[] {
   const lines: string[] = [];
   const host = (listen: string): string => listen.slice(0, listen.lastIndexOf(":")) || "this-host";
   if (ports.http !== undefined) {
@@ -116,7 +127,8 @@ function greeting({ ports, settings, forwarderCount }: Retracker): string[] {
     lines.push(`          udp://${host(settings.udp_listen)}:${ports.udp}/announce`);
   }
   lines.push(`data      ${settings.durability === "memory" ? "in memory only" : settings.dir}`);
-  if (forwarderCount > 0) lines.push(`forwarders ${forwarderCount}`);
+  if (settings.private) lines.push(`private   ${passkeyCount} passkeys; nothing is forwarded`);
+  else if (forwarderCount > 0) lines.push(`forwarders ${forwarderCount}`);
   else {
     lines.push(
       "forwarders none: this is an open tracker on its own. To announce to others too, write",
@@ -162,7 +174,8 @@ function help(): string {
     "  --make-passkey NAME                prints a new key and its line for --passkeys-file",
     "  --version, --help",
     "",
-    "SIGHUP reads the settings, the forwarders and the lists of hashes again.",
-    "Each is also read from the environment (RETRACKER_LISTEN). Flags win over it, it over the file.",
+    "SIGHUP reads the settings, the forwarders, the lists of hashes and the passkeys again.",
+    "Each can also be set in the environment (RETRACKER_LISTEN). Flags override the environment,",
+    "which overrides the file.",
   ].join("\n");
 }

@@ -1,6 +1,6 @@
 /**
  * Who may announce in private mode: a file of keys, one a line, as `DIGEST NAME`. The digest is the
- * SHA-256 of the key in hex, so that who reads the file cannot announce. Keys are long and random,
+ * SHA-256 of the key in hex, so that reading the file is not enough to announce. Keys are long and random,
  * so a plain digest is enough. A line that is taken out is revoked by the next reload.
  */
 import { hash, randomBytes } from "node:crypto";
@@ -10,7 +10,7 @@ import { PASSKEYS_BYTES_MAX } from "./limits.ts";
 export interface Passkey {
   readonly name: string;
   announces: number;
-  /** Milliseconds since 1970; 0 when it never was used. */
+  /** Milliseconds since 1970; 0 when it was never used. */
   lastUsedAt: number;
 }
 
@@ -44,7 +44,9 @@ export class Passkeys {
       if (line === "" || line.startsWith("#")) continue;
       const [, digest, name] = LINE.exec(line) ?? [];
       if (digest === undefined || name === undefined) {
-        problems.push(`${file}:${i + 1}: must be a SHA-256 in hex and a name; it is ignored`);
+        problems.push(
+          `${file}:${i + 1}: not a digest (SHA-256 in hex) and a name; the line is ignored`,
+        );
       } else keys.set(digest, this.#byDigest.get(digest) ?? { name, announces: 0, lastUsedAt: 0 });
     }
     this.#byDigest = keys;

@@ -139,6 +139,10 @@ export class Retracker implements AsyncDisposable {
     return this.#parts.upstream.forwarders.all.length;
   }
 
+  get passkeyCount(): number {
+    return this.#parts.admission.keys.length;
+  }
+
   statistics(): Promise<Statistics> {
     const { settings } = this.#parts;
     return gather({ ...this.#parts, maxWorkers: settings.max_forwarder_workers });

@@ -305,7 +305,7 @@ test("statistics have the names they should, in text, JSON and metrics", async (
   assert.equal(await get("/healthz"), "ok\n");
 });
 
-test("statistics are for loopback without a proxy, or for who shows the token", async () => {
+test("statistics are served to the loopback without a proxy, or with the token", async () => {
   await using open = await TestApp.open();
   assert.equal((await fetchBytes(`${open.url}/stats`, { "x-real-ip": "127.0.0.1" })).status, 403);
   await using closed = await TestApp.open({

@@ -81,7 +81,10 @@ export class Routes {
     if (path !== "/stats" && path !== "/stats.json" && path !== "/metrics")
       return textResponse(404, "no such page");
     if (!this.#maySee(request, isOwnAddress)) {
-      return textResponse(403, "statistics are for loopback, or for who shows the token");
+      return textResponse(
+        403,
+        "statistics are served to this machine, or with the token: ?token=TOKEN",
+      );
     }
     if (path === "/stats.json") return this.#parts.statisticsJson().then(jsonResponse);
     return path === "/stats" ? this.#stats(request) : this.#metrics();

@@ -17,7 +17,7 @@ const PREFIX = "RETRACKER_";
 export interface Sources {
   readonly flags: readonly string[];
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Hears of variables that are no settings. */
+  /** Called for variables that are not settings. */
   readonly onWarning?: (text: string) => void;
 }
 
@@ -37,7 +37,8 @@ function readFlags(flags: readonly string[]): Partial<Settings> & { config?: str
   const said: Record<string, unknown> = {};
   for (let i = 0; i < flags.length; i++) {
     const flag = flags[i]!;
-    if (!flag.startsWith("--")) throw new SettingsError(`${flag} is no option; try --help`);
+    if (!flag.startsWith("--"))
+      throw new SettingsError(`there is no option ${flag}; --help prints all`);
     const equals = flag.indexOf("=");
     const name = flag.slice(2, equals === -1 ? undefined : equals).replaceAll("-", "_");
     const isSwitch = isKey(name) && typeof DEFAULTS[name] === "boolean";
@@ -47,7 +48,7 @@ function readFlags(flags: readonly string[]): Partial<Settings> & { config?: str
     if (value === undefined) throw new SettingsError(`${flag} needs a value`);
     if (name === "config") said.config = value;
     else if (isKey(name)) said[name] = checked(name, fromText(name, value), flag);
-    else throw new SettingsError(`${flag} is no option; try --help`);
+    else throw new SettingsError(`there is no option ${flag}; --help prints all`);
   }
   return said;
 }
@@ -61,7 +62,8 @@ function readEnvironment({ environment, onWarning }: Sources): Partial<Settings>
     if (name === "config") continue;
     if (!isKey(name)) {
       const isForeign = OF_KUBERNETES.test(variable.slice(PREFIX.length));
-      if (!isForeign) onWarning?.(`${variable} is ignored: no such setting; ${nearest(name)}`);
+      if (!isForeign)
+        onWarning?.(`${variable} is ignored: there is no such setting; ${nearest(name)}`);
       continue;
     }
     said[name] = checked(name, fromText(name, value), variable);
@@ -97,7 +99,8 @@ function checked(name: keyof Settings, value: unknown, where: string): unknown {
 function readFile(file: string): Partial<Settings> {
   let text: string;
   try {
-    if (statSync(file).size > CONFIG_BYTES_MAX) throw new Error("it is too large");
+    if (statSync(file).size > CONFIG_BYTES_MAX)
+      throw new Error(`it is larger than ${CONFIG_BYTES_MAX} bytes`);
     text = readFileSync(file, "utf8");
   } catch (error) {
     throw new SettingsError(`${file} cannot be read: ${(error as Error).message}`);
@@ -115,7 +118,8 @@ export function parseFile(text: string, file: string): Partial<Settings> {
     throw new SettingsError(`${file}:${line}: ${error.message.split("\n")[0]}`);
   }
   if (document.contents === null) return {};
-  if (!isMap(document.contents)) throw new SettingsError(`${file}:1: must be keys with values`);
+  if (!isMap(document.contents))
+    throw new SettingsError(`${file}:1: the file must be a map of settings`);
   const said: Record<string, unknown> = {};
   for (const { key, value } of document.contents.items) {
     const offset = isScalar(key) ? (key.range?.[0] ?? 0) : 0;

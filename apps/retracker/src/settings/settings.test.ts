@@ -37,7 +37,7 @@ const BAD: readonly (readonly [string, RegExp])[] = [
   ["allow: [xyz]\n", /^c\.yml:1: allow must be a list of info hashes/],
   ["x_real_ip: [10.0.0.0/99]\n", /^c\.yml:1: x_real_ip must be a list of address ranges/],
   ["a: [\n", /^c\.yml:\d: /],
-  ["- a\n", /^c\.yml:1: must be keys with values/],
+  ["- a\n", /^c\.yml:1: the file must be a map of settings/],
   ["durability: maybe\n", /^c\.yml:1: durability must be/],
 ];
 
@@ -50,7 +50,7 @@ for (const [text, message] of BAD) {
 test("unknown flags and variables are named", () => {
   assert.throws(
     () => readSettings({ flags: ["--agee", "1"], environment: {} }),
-    /--agee is no option/,
+    /there is no option --agee/,
   );
   assert.throws(() => readSettings({ flags: ["--age"], environment: {} }), /--age needs a value/);
 });

@@ -263,10 +263,12 @@ export function complete(said: Partial<Settings>): Settings {
     );
   }
   if (settings.listen === "" && settings.udp_listen === "") {
-    throw new SettingsError("listen and udp_listen are both off: there would be no tracker");
+    throw new SettingsError("listen and udp_listen are both empty; set one of them, such as :6969");
   }
   if (settings.private && settings.passkeys_file === "") {
-    throw new SettingsError("private needs passkeys_file: without keys no client can announce");
+    throw new SettingsError(
+      "private needs passkeys_file, because only clients with a key may announce; set it",
+    );
   }
   if (settings.dashboard_key === "" && !isOwn(settings.dashboard_listen)) {
     throw new SettingsError(

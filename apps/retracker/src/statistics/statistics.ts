@@ -105,7 +105,7 @@ export async function gather(parts: StatisticsParts): Promise<Statistics> {
     web_announces: web?.announces ?? 0,
     announces: tracker.announces,
     scrapes: tracker.scrapes,
-    refused: tracker.refused,
+    refused: tracker.refused + admission.refused,
     scheduled_announces: figures.delayed === 0 ? [] : await scheduled(upstream, now),
     forwarders: all,
     passkeys: admission.keys.map(({ name, announces, lastUsedAt }) => ({

@@ -147,5 +147,5 @@ test("remote lists are YAML or plain lines, and one may fail", async () => {
     { source: "two", specs: [{ ...specs![0]!, uri: "udp://other.example:1/" }, specs![1]!] },
   ]);
   assert.equal(twice.specs.length, 2);
-  assert.deepEqual(twice.problems, ["two: there is a forwarder called a.example already"]);
+  assert.deepEqual(twice.problems, ["two: the name a.example is in use; the entry is ignored"]);
 });

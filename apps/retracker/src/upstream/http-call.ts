@@ -44,7 +44,7 @@ export async function call(options: HttpCall): Promise<HttpAnswer> {
 }
 
 function targetOf(location: string, from: string): string {
-  if (!URL.canParse(location, from)) throw new AnswerError("a redirect to no address");
+  if (!URL.canParse(location, from)) throw new AnswerError("a redirect without a valid address");
   const target = new URL(location, from);
   const isHttp = target.protocol === "http:" || target.protocol === "https:";
   if (isHttp && target.username === "" && target.password === "") return target.href;

@@ -69,7 +69,7 @@ export function unite(
       if (uris.has(given.uri)) continue;
       const spec = withOwnName(given, (name) => byName.has(name));
       if (byName.has(spec.name)) {
-        problems.push(`${source}: there is a forwarder called ${spec.name} already`);
+        problems.push(`${source}: the name ${spec.name} is in use; the entry is ignored`);
         continue;
       }
       uris.add(spec.uri);

@@ -28,7 +28,7 @@ export async function addressesOf(
 
 function check(address: string, { port, ownPorts, isPublicOnly }: LookupRules): void {
   const packed = packAddress(address);
-  if (packed === undefined) throw new Error(`${address} is no address`);
+  if (packed === undefined) throw new Error(`${address} is not an address`);
   if (ownPorts.has(port) && isOurs(packed)) throw new SelfError();
   if (isPublicOnly && !isPublicAddress(showAddress(packed))) {
     throw Object.assign(new Error(`${address} is not a public address`), { code: "EANSWER" });

@@ -14,7 +14,7 @@ const INTERVAL_SECONDS_DEFAULT = 1800;
 export function readAnswer(body: Buffer): Outcome {
   try {
     const value = decode(body);
-    if (!(value instanceof Map)) return failed("the answer is no dictionary");
+    if (!(value instanceof Map)) return failed("the answer is not a bencoded dictionary");
     const failure = value.get("failure reason");
     return failure === undefined ? answered(value) : refused(value, failure);
   } catch (error) {

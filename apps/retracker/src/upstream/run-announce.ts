@@ -184,7 +184,7 @@ export class AnnounceRunner {
     await refusals.add(hash, forwarder.name, clock.now());
     await registry.dropRegistration(hash, endpoint, forwarder.name);
     if (forwarder.refusedForEver(hash, clock.now())) {
-      await forwarders.disable(forwarder, "it wants no announces of several hashes");
+      await forwarders.disable(forwarder, "it refused several hashes for good within an hour");
     } else await forwarders.save(forwarder);
   }
 

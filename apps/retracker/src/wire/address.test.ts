@@ -56,7 +56,7 @@ test("ranges hold their addresses, and what is none is named", () => {
   ] as const) {
     assert.equal(isWithin(list, packAddress(text)!), isIn, text);
   }
-  assert.throws(() => ranges(["10.0.0.0/33"]), /"10.0.0.0\/33" is no range/);
+  assert.throws(() => ranges(["10.0.0.0/33"]), /"10.0.0.0\/33" is not a range/);
   assert.throws(() => ranges(["localhost"]), RangeError);
   assert.ok(isLoopback(packAddress("127.9.9.9")!) && isLoopback(packAddress("::1")!));
 });

@@ -149,7 +149,7 @@ export function ranges(texts: readonly string[]): BlockList {
     const prefix = bits === undefined ? most : Number(bits);
     const isPrefix = bits === undefined || /^\d{1,3}$/.test(bits);
     if (family === undefined || !isPrefix || prefix > most) {
-      throw new RangeError(`${JSON.stringify(text)} is no range of addresses`);
+      throw new RangeError(`${JSON.stringify(text)} is not a range of addresses`);
     }
     list.addSubnet(address, prefix, family);
   }
