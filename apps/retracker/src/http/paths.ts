@@ -14,6 +14,8 @@ export function isScrapePath(path: string): boolean {
 
 /** The key in a path, empty when there is none; undefined when it is no path of the tracker. */
 export function keyOf(path: string): string | undefined {
+  // Nearly every request: two expressions fewer.
+  if (path === "/announce") return "";
   if (!isAnnouncePath(path) && !isScrapePath(path)) return undefined;
   return WITH_KEY.exec(path)?.[1] ?? "";
 }
