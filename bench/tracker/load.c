@@ -7,7 +7,7 @@
  * each: HTTP, a connection for each announce. Prints one line of JSON: answers, errors, seconds,
  * and the 50th and 99th percentile of the time from request to answer in microseconds.
  *
- * The n-th hash is made from n, so that whoever must know the hashes in advance can make them too.
+ * The n-th hash is made from n, so that a program that needs the hashes in advance can make them too.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>

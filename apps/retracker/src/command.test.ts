@@ -72,7 +72,7 @@ test("a missing list stops the start, and --version prints the version", async (
   assert.match((await run(["-h"])).lines[0]!, /--forwarder-workers/);
 });
 
-test("SIGHUP reads the list again, and the console tells how it goes", async () => {
+test("SIGHUP reads the list again, and the console shows the figures", async () => {
   const dir = mkdtempSync(join(tmpdir(), "sluice-retracker-"));
   const forwarders = join(dir, "list.yml");
   writeFileSync(forwarders, "- uri: udp://127.0.0.1:9/announce\n");
@@ -97,7 +97,7 @@ test("SIGHUP reads the list again, and the console tells how it goes", async () 
   rmSync(dir, { recursive: true });
 });
 
-test("a port that is taken is said, and what was opened before is closed again", async () => {
+test("reports a port that is in use, and closes what it had opened", async () => {
   const taken = createSocket("udp4").bind(0, "127.0.0.1");
   await once(taken, "listening");
   const free = createServer().listen(0, "127.0.0.1");

@@ -60,7 +60,7 @@ test("an IPv6 address in the long form is written as people write it", async () 
   assert.equal(String((answer.get("peers") as Answer[])[0]!.get("ip")), "::1");
 });
 
-test("HEAD has the head of GET's answer, and a browser's icon is not missed", async () => {
+test("HEAD answers the head of GET, and /favicon.ico is empty", async () => {
   await using scene = await TestApp.open();
   const head = await fetch(`${scene.url}/healthz`, { method: "HEAD" });
   assert.deepEqual([head.status, await head.text()], [200, ""]);
@@ -134,7 +134,7 @@ test("ports and left are taken at their bounds, and unknown events are none", as
   }
 });
 
-test("numwant is kept: none, 50 when nothing is said, 200 at most", async () => {
+test("answers numwant peers: 50 by default, 200 at most, none for 0", async () => {
   await using scene = await TestApp.open();
   for (let i = 0; i < 250; i++) await scene.announce({ peer: `p${i}`, port: 1000 + i });
   const count = async (fields: object) =>
@@ -232,7 +232,7 @@ async function scrape(scene: TestApp, query: string): Promise<Answer> {
 
 const escaped = (name: string): string => `info_hash=${escapeBytes(hashOf(name))}`;
 
-test("a scrape has zeros for the unknown, and all hashes only when enabled", async () => {
+test("a scrape shows zeros for unknown hashes, and all hashes only when enabled", async () => {
   await using scene = await TestApp.open();
   await scene.announce({ peer: "a", left: 0, event: "completed" });
   await scene.announce({ peer: "a", left: 0, event: "completed" });

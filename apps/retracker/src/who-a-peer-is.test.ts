@@ -39,7 +39,7 @@ test("over UDP a stranger does not remove a peer either", async () => {
   assert.deepEqual(await counts(scene), [1, 0]);
 });
 
-test("behind one address the peer id and the key are asked for too", async () => {
+test("requires the peer id and the key of a peer behind one address", async () => {
   await using scene = await TestApp.open();
   const port = 6881;
   await scene.announce({ peer: "a", port, key: "1234abcd" });

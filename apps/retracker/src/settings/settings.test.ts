@@ -14,7 +14,7 @@ test("defaults are those of the documentation", () => {
   assert.deepEqual({ ...settings, max_forwarder_workers: 0 }, DEFAULTS);
 });
 
-test("flags win over the environment, it over the file, and the file over the defaults", () => {
+test("flags override the environment, it overrides the file, and the file the defaults", () => {
   const dir = mkdtempSync(join(tmpdir(), "sluice-retracker-"));
   const config = join(dir, "config.yml");
   writeFileSync(config, "age: 1\nretry_period: 2\nannounce_interval: 300\n");
@@ -70,12 +70,12 @@ test("variables of other programs do not stop a start, and near misses cause war
   assert.match(warnings[0]!, /^RETRACKER_FORWARDER is ignored: .* did you mean forwarders\?$/);
 });
 
-test("fewer workers at most than at least are an error, and unset is twice as many", () => {
+test("refuses a maximum of workers below the minimum, and takes twice the minimum if unset", () => {
   assert.throws(() => complete({ forwarder_workers: 10, max_forwarder_workers: 9 }), /at least/);
   assert.equal(complete({ forwarder_workers: 7 }).max_forwarder_workers, 14);
 });
 
-test("a dashboard that others can reach wants a key", () => {
+test("requires a key for a dashboard that others can reach", () => {
   for (const dashboard_listen of [":6970", "0.0.0.0:6970", "[::]:6970", "10.0.0.1:6970"]) {
     assert.throws(() => complete({ dashboard_listen }), /set dashboard_key/, dashboard_listen);
     assert.equal(complete({ dashboard_listen, dashboard_key: "k" }).dashboard_key, "k");

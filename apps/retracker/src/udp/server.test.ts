@@ -74,7 +74,7 @@ test("a connection id is good for two minutes, and for its address alone", () =>
   }
 });
 
-test("a stranger never gets more bytes than it sent, and the constant is no id", async () => {
+test("a stranger never gets more bytes than it sent, and the magic number is not an id", async () => {
   await using scene = await TestApp.open();
   for (let i = 0; i < 60; i++) await scene.announce({ peer: `p${i}`, port: 1000 + i });
   await using client = await UdpClient.open(scene.retracker.ports.udp!);
@@ -104,7 +104,7 @@ test("errors to one address stop at fifty a second", async () => {
   assert.equal((await client.announce({})).readUInt32BE(0), 1);
 });
 
-test("a name is listened on too", async () => {
+test("listens on a host name too", async () => {
   await using scene = await TestApp.open({ settings: { udp_listen: "localhost:0" } });
   await using client = await UdpClient.open(scene.retracker.ports.udp!);
   assert.equal((await client.connect()).readUInt32BE(0), 0);

@@ -86,7 +86,7 @@ test("a fan-out is bounded, and what is passed over is counted", async () => {
   for (const up of ups) await up.stop();
 });
 
-test("which forwarders are asked is left to chance", async () => {
+test("the forwarders of an announce are chosen at random", async () => {
   const ups = await Promise.all(Array.from({ length: 3 }, () => HttpUpstream.open()));
   await using scene = await TestApp.open({
     forwarders: ups.map(({ uri }) => uri),
@@ -209,7 +209,7 @@ test("a refused announce over UDP is an error packet", async () => {
   assert.equal(answer.toString("latin1", 8), "tracker queue full, retry in 5 minutes");
 });
 
-test("over UDP the rate limit says when to come again, in the text of an error", async () => {
+test("over UDP the text of the error says when to retry after a rate limit", async () => {
   const none = { rate_limit_initial_per_sec: 1, rate_limit_initial_burst: 1 };
   await using b = await busy({ queue_rate_limit_threshold: 80, retry_period: 120, ...none });
   await b.fill(9);
@@ -248,7 +248,7 @@ test("workers grow with the fill of the queue, one a second, and shrink again", 
   assert.equal(await workers(), 2);
 });
 
-test("a wish for a later time is followed, at most five times in a row", async () => {
+test("'retry in' below ten minutes is followed, at most five times in a row", async () => {
   await using up = await HttpUpstream.open(() => failing("busy", 5));
   await using scene = await TestApp.open({ forwarders: [up.uri] });
   await scene.announce();
@@ -267,7 +267,7 @@ test("a wish for a later time is followed, at most five times in a row", async (
   assert.equal((await scene.forwarder("up0")).failures, 1);
 });
 
-test("a number as text is taken too, and ten minutes or more are the next announce", async () => {
+test("'retry in' may be text, and from ten minutes on it is the next announce", async () => {
   await using up = await HttpUpstream.open(() => failing("busy", "10"));
   await using scene = await TestApp.open({ forwarders: [up.uri] });
   await scene.announce();
@@ -286,7 +286,7 @@ test("a number as text is taken too, and ten minutes or more are the next announ
   assert.equal(up.asked.length, 2);
 });
 
-test("never means this hash, and three hashes within an hour mean the forwarder", async () => {
+test("'never' ends the hash there, and the third within an hour disables the forwarder", async () => {
   await using up = await HttpUpstream.open(() => failing("go away", "never"));
   await using scene = await TestApp.open({ forwarders: [up.uri] });
   await scene.announce({ hash: "h1" });
@@ -305,7 +305,7 @@ test("never means this hash, and three hashes within an hour mean the forwarder"
   assert.equal((await scene.forwarder("up0")).state, "disabled");
 });
 
-test("a failure without a wish is tried again after a minute, then twice that", async () => {
+test("a failure without 'retry in' is retried after one minute, then after two", async () => {
   await using up = await HttpUpstream.open(() => failing("not registered"));
   await using scene = await TestApp.open({
     forwarders: [up.uri],

@@ -108,7 +108,7 @@ test("an event needs no room in a full queue and no token", async () => {
   assert.deepEqual(up.events, ["", "", "completed", ""]);
 });
 
-test("what the client said is announced, with the forwarder's address and host", async () => {
+test("announces carry the client's values, with the forwarder's address and host", async () => {
   await using up = await HttpUpstream.open(() => told({ peers: "", "tracker id": "t\x00\xff" }));
   const entry = { uri: `${up.uri}?passkey=secret`, ip: "203.0.113.9", host: "tracker.example.org" };
   await using scene = await TestApp.open({ forwarders: [entry] });
@@ -149,7 +149,7 @@ test("a hash that is never to be forwarded stays here", async () => {
   );
 });
 
-test("the greatest of the counts of forwarders is shown, their peers are no seeders", async () => {
+test("shows the greatest counts of forwarders, and counts their peers as no seeders", async () => {
   await using one = await HttpUpstream.open(() =>
     told({ complete: 5, incomplete: 1, peers: PEER_A }),
   );

@@ -22,14 +22,14 @@ for (const [code, kind] of [
   test(`${code} means ${kind}`, () => assert.equal(ofError(withCode(code)).kind, kind));
 }
 
-test("an error of several addresses is that of the first, a timeout is passing", () => {
+test("an error of several addresses is that of the first, and a time-out is temporary", () => {
   const several = new AggregateError([withCode("ECONNREFUSED"), withCode("ECONNRESET")]);
   assert.equal(ofError(several).kind, "disable");
   const late = new DOMException("too late", "TimeoutError");
   assert.deepEqual(ofError(late), { kind: "retry", reason: "ETIMEDOUT" });
 });
 
-test("a reason is short and holds nothing that a terminal obeys", () => {
+test("a reason is short and has no control characters", () => {
   assert.equal(shorten("\x1b[31mred\x9b\n"), " [31mred  ");
   assert.equal(shorten("x".repeat(1000)).length, 200);
 });

@@ -39,7 +39,7 @@ test("Retry-After prolongs a suspension, up to an hour", async () => {
   assert.equal(up.asked.length, 2);
 });
 
-test("a passing failure is retried with growing delays, and no worker waits for it", async () => {
+test("a temporary failure is retried with growing delays, and no worker waits for it", async () => {
   await using up = await HttpUpstream.open(() => ({ status: 500 }));
   await using scene = await TestApp.open({ forwarders: [up.uri] });
   await scene.announce();
@@ -61,7 +61,7 @@ test("a passing failure is retried with growing delays, and no worker waits for 
   assert.equal((await scene.retracker.statistics()).pending_jobs, 0);
 });
 
-test("silence is a passing failure", async () => {
+test("a time-out is a temporary failure", async () => {
   await using up = await HttpUpstream.open(() => new Promise(() => {}));
   await using scene = await TestApp.open({ forwarders: [{ uri: up.uri, timeout: 1 }] });
   await scene.announce();

@@ -97,7 +97,7 @@ test("a peer id belongs to one connection, until it closes", async () => {
   assert.deepEqual(files[hashOf("hash")], { complete: 1, incomplete: 0, downloaded: 0 });
 });
 
-test("what is wrong is refused with a reason, and lists hold here too", async () => {
+test("refuses invalid messages with a reason, and applies the lists of hashes", async () => {
   const deny = [Buffer.from(hashOf("hash"), "latin1").toString("hex")];
   await using scene = await TestApp.open({ settings: { deny } });
   await using browser = await Browser.open(scene);
