@@ -58,7 +58,9 @@ test("a wrong flag is reported and sets the exit code; --help exits with 0", asy
   assert.match(wrong.lines[0]!, /announce_interval must be a whole number/);
   const help = await run(["--help"]);
   assert.equal(help.code, 0);
-  assert.match(help.lines[0]!, /--forwarder-workers +10/);
+  assert.match(help.lines[0]!, /--forwarder-workers +10 +announces to forwarders at once/);
+  const tooWide = help.lines[0]!.split("\n").filter((line) => line.length > 120);
+  assert.deepEqual(tooWide, []);
 });
 
 test("a missing list stops the start, and --version prints the version", async () => {

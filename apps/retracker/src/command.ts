@@ -6,6 +6,7 @@ import { Chore } from "./chore.ts";
 import { openDashboard } from "./dashboard.ts";
 import { makePasskey } from "./passkeys.ts";
 import { Retracker } from "./retracker.ts";
+import { EXPLAINED } from "./settings/explained.ts";
 import { readSettings } from "./settings/read-settings.ts";
 import { DEFAULTS, KEYS, type Settings, SettingsError } from "./settings/settings.ts";
 
@@ -163,15 +164,16 @@ function help(): string {
   const options = KEYS.map((key) => {
     const value = DEFAULTS[key];
     const shown = Array.isArray(value) ? value.join(",") || "none" : value === "" ? "none" : value;
-    return `  --${key.replaceAll("_", "-").padEnd(32)} ${shown}`;
+    const flag = key.replaceAll("_", "-").padEnd(31);
+    return `  --${flag} ${String(shown).padEnd(17)} ${EXPLAINED[key]}`;
   });
   return [
     "sluice retracker: a BitTorrent tracker that announces to other trackers behind its answers",
     "",
-    "  --config FILE                      settings in YAML, with the names below (_ for -)",
+    "  --config FILE                                       settings in YAML, with the names below (_ for -)",
     ...options,
     "",
-    "  --make-passkey NAME                prints a new key and its line for --passkeys-file",
+    "  --make-passkey NAME                                 prints a new key and its line for --passkeys-file",
     "  --version, --help",
     "",
     "SIGHUP reads the settings, the forwarders, the lists of hashes and the passkeys again.",
