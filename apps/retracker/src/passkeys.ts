@@ -1,7 +1,7 @@
 /**
  * Who may announce in private mode: a file of keys, one a line, as `DIGEST NAME`. The digest is the
- * SHA-256 of the key in hex, so that reading the file is not enough to announce. Keys are long and random,
- * so a plain digest is enough. A line that is taken out is revoked by the next reload.
+ * SHA-256 of the key in hex, so that reading the file is not enough to announce. Keys are long and
+ * random, so a plain digest is enough. A line that is taken out is revoked by the next reload.
  */
 import { hash, randomBytes } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";

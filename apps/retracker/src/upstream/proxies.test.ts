@@ -60,7 +60,7 @@ for (const password of [undefined, "p:w"]) {
 }
 
 for (const password of [undefined, "p:w"]) {
-  test(`a UDP forwarder is reached by SOCKS5 ${password ? "with a password" : "alone"}`, async () => {
+  test(`UDP goes through SOCKS5 ${password ? "with a password" : "alone"}`, async () => {
     await using up = await UdpUpstream.open();
     await using proxy = await UdpProxy.open(up.port, password);
     const login = password === undefined ? "" : `user:${encodeURIComponent(password)}@`;
