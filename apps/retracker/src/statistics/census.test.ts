@@ -17,7 +17,7 @@ test("clients are known by their peer ids", () => {
   }
 });
 
-test("statistics show families, seeders and clients, also in bittorrent-tracker's form", async () => {
+test("statistics show families, seeders and clients, in both forms", async () => {
   await using scene = await TestApp.open({ settings: { listen: "[::]:0" } });
   const port = scene.retracker.ports.http;
   const four = `http://127.0.0.1:${port}/announce`;

@@ -286,7 +286,7 @@ test("'retry in' may be text, and from ten minutes on it is the next announce", 
   assert.equal(up.asked.length, 2);
 });
 
-test("'never' ends the hash there, and the third within an hour disables the forwarder", async () => {
+test("'never' ends the hash there, and three within an hour the forwarder", async () => {
   await using up = await HttpUpstream.open(() => failing("go away", "never"));
   await using scene = await TestApp.open({ forwarders: [up.uri] });
   await scene.announce({ hash: "h1" });

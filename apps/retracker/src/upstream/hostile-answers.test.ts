@@ -42,7 +42,7 @@ test("a forwarder of a remote list names public peers only", () => {
   assert.equal(v6.length, 18);
 });
 
-test("a forwarder of the operator's own list may name private peers, but no invalid ones", async () => {
+test("a forwarder of the operator's list may name private peers, none invalid", async () => {
   const peers = ANSWER.v4.toString("latin1");
   await using up = await HttpUpstream.open(() => told({ peers, complete: 2 ** 32 - 1 }));
   await using scene = await TestApp.open({ forwarders: [up.uri] });
