@@ -49,6 +49,7 @@ export function waits(core: Core, after: readonly Dependency[]): boolean {
  */
 export function linkNew(core: Core, row: number, after: readonly Dependency[]): number {
   const { flows, jobs } = core;
+  if (after.length === 0) return 0;
   const node = flows.needNode(row);
   jobs.setDependent(row);
   let open = 0;

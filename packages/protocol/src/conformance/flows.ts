@@ -89,6 +89,14 @@ export const waiting = cases("flows", {
     refused(outcome, "JOB_NOT_FOUND", "the add");
   }),
 
+  "a job that names none to wait for runs at once, and has no dependencies": onQueue(
+    async (scene) => {
+      const id = await scene.add("a", { after: [] });
+      equal((await scene.takeOne()).id, id, "what runs");
+      equal((await scene.broker.dependencies(id)).items, [], "its dependencies");
+    },
+  ),
+
   "why names the job that is waited for": onQueue(async (scene) => {
     const first = await scene.add("a");
     const second = await scene.add("b", { after: [{ id: first }] });
