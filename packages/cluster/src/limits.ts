@@ -51,6 +51,34 @@ export const GROUP_HELD_MS = 60_000;
  */
 export const PARTITIONS_FIRST_MS = 50;
 
+// Flows over partitions
+
+/** Ends that a partition passes on at the same time. */
+export const LINK_CREDITS = 256;
+
+/** How long a call to another partition may take: well below the lease of the queue. */
+export const LINK_ASK_MS = 5_000;
+
+/** A partition that is away is tried again after a second, then in twice the time each. */
+export const LINK_RETRY_MS = 1_000;
+export const LINK_RETRY_MS_MAX = 300_000;
+
+/**
+ * A stand-in makes sure of its message after this time without a signal, then in four times the
+ * time each. The message is lost only if its queue was purged or deleted.
+ */
+export const LINK_LATE_MS = 60_000;
+export const LINK_LATE_MS_MAX = 30 * 24 * 3_600_000;
+
+/** A piece of a result: in base64 it is below the 1 MiB of a signal. */
+export const LINK_PART_BYTES = 512 * 1024;
+
+/**
+ * How often a flow may go from one partition to another along its longest path: each time takes
+ * calls that wait for those before.
+ */
+export const FLOW_HOPS_MAX = 100;
+
 // Streams to partitions
 
 /** A connection between nodes that dropped may come back in this time and keep its leases. */

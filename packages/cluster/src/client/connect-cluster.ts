@@ -101,7 +101,8 @@ class ClusterClient extends ClusterRouter {
   readonly #parts: ClientParts;
 
   constructor(parts: ClientParts) {
-    super({ directory: parts.view, partitions: parts.partitions });
+    const { view, partitions, anyNode } = parts;
+    super({ directory: view, partitions, anyNode });
     this.#parts = parts;
   }
 

@@ -41,6 +41,7 @@ import {
   type NewJob,
   type OperationOptions,
   type Outcome,
+  type QueueInfo,
   type RedriveOptions,
   SluiceError,
   type StatsOptions,
@@ -55,6 +56,7 @@ import { RenamedEvents } from "./renamed-events.ts";
 /** The calls whose answers differ from what a row can say. */
 type Own =
   | ("add" | "addFlow" | "openFlow" | "sealFlow" | "cancelFlow" | "why" | "stats" | "redrive")
+  | "setQueue"
   | ("findJobs" | "countJobs" | "startBulk");
 
 type Calls = Record<string, (...args: readonly unknown[]) => Promise<unknown>>;
@@ -70,6 +72,7 @@ export class PartitionPort extends callsOf<Exclude<CallName, Own>>() implements 
   readonly #rename: Rename;
   readonly #onGone: (error: SluiceError) => void;
   readonly #addRefusal: () => SluiceError | undefined;
+  readonly #onQueue: (queue: string) => void;
   /** How each unanswered call fails. */
   readonly #unanswered = new Set<(error: SluiceError) => void>();
   readonly #consumers = new Set<Consumer>();
@@ -91,16 +94,18 @@ export class PartitionPort extends callsOf<Exclude<CallName, Own>>() implements 
 
   /**
    * `onGone` gets the last error of a broker that has ended; `addRefusal` says why nothing may be
-   * added at the moment.
+   * added at the moment; `onQueue` gets the name of a queue that was made or changed.
    */
   constructor(
     partition: number,
     broker: Broker,
     onGone: (error: SluiceError) => void,
     addRefusal: () => SluiceError | undefined = () => undefined,
+    onQueue: (queue: string) => void = () => {},
   ) {
     super();
     this.#addRefusal = addRefusal;
+    this.#onQueue = onQueue;
     this.partition = partition;
     this.#broker = broker;
     this.#rename = new Rename(partition);
@@ -221,6 +226,12 @@ export class PartitionPort extends callsOf<Exclude<CallName, Own>>() implements 
 
   async why(id: string, options?: CallOptions): Promise<Why> {
     return this.#rename.why((await this.#ofJob("why", NO_IDS, [id, options])) as Why);
+  }
+
+  async setQueue(...args: Parameters<Broker["setQueue"]>): Promise<QueueInfo> {
+    const info = (await this.#make("setQueue", args)) as QueueInfo;
+    this.#onQueue(args[0]);
+    return info;
   }
 
   async stats(options?: StatsOptions): Promise<BrokerStats> {

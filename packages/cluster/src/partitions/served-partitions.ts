@@ -14,6 +14,8 @@ import type { Socket } from "@sluice/protocol/wire";
 import type { Admit } from "@sluice/server";
 import { type ServerSocket, Sessions } from "@sluice/server/stream";
 import type { Partitions } from "../directory.ts";
+import { FlowMessages } from "../flows/flow-messages.ts";
+import { LINKS } from "../flows/link-jobs.ts";
 import { homeOfGate } from "../hash.ts";
 import { HANDSHAKE_MS, HEARTBEAT_MS, RESUME_MS } from "../limits.ts";
 import { PartitionPort } from "../partition-port/partition-port.ts";
@@ -40,6 +42,7 @@ interface ServedPartition {
   /** For streams. */
   readonly far: PartitionPort;
   readonly sessions: Sessions<Admit>;
+  readonly messages: FlowMessages;
 }
 
 /** Everything is allowed: for processes that trust each other without keys. */
@@ -71,8 +74,11 @@ export class ServedPartitions implements Partitions {
       this.#options.onGone?.(partition, error);
     };
     const addRefusal = (): SluiceError | undefined => this.#options.addRefusal?.(partition);
-    const near = new PartitionPort(partition, broker, onGone, addRefusal);
-    const far = new PartitionPort(partition, broker, onGone, addRefusal);
+    const onQueue = (queue: string): void => {
+      if (queue === LINKS) messages.look();
+    };
+    const near = new PartitionPort(partition, broker, onGone, addRefusal, onQueue);
+    const far = new PartitionPort(partition, broker, onGone, addRefusal, onQueue);
     const sessions = new Sessions<Admit>({
       open: async (apiKey, admit) => admit(apiKey, far),
       server: `partition ${partition}`,
@@ -82,7 +88,12 @@ export class ServedPartitions implements Partitions {
       clock,
       defer,
     });
-    const served = { near, far, sessions };
+    const messages = new FlowMessages({
+      port: near,
+      at: (other, call) => makeCall(this, other, call as (port: Broker) => ReturnType<typeof call>),
+      clock,
+    });
+    const served = { near, far, sessions, messages };
     this.#served.set(partition, served);
     this.#remote.end(partition, moved(partition));
   }
@@ -92,6 +103,7 @@ export class ServedPartitions implements Partitions {
     const served = this.#served.get(partition);
     if (served === undefined) return;
     this.#served.delete(partition);
+    served.messages.stop();
     // The streams first: nothing that the ports refuse must be sent as an answer.
     served.sessions.close();
     const error = moved(partition);

@@ -25,6 +25,7 @@ import {
   checkInteger,
   type DeleteQueueOptions,
   type Deliver,
+  type DependencyInfo,
   type Duration,
   defineCalls,
   type EventFilter,
@@ -52,6 +53,7 @@ import {
   type OperationOptions,
   type Outcome,
   type Page,
+  type PageOptions,
   type QueueDeleted,
   type QueueInfo,
   type QueueOptions,
@@ -66,6 +68,8 @@ import {
   type Why,
 } from "@sluice/protocol";
 import type { Directory, Partitions } from "../directory.ts";
+import { FlowLinks } from "../flows/flow-links.ts";
+import { LinkedJobs } from "../flows/linked-jobs.ts";
 import { PARTITIONS_FIRST_MS } from "../limits.ts";
 import { CallerGroups } from "./caller-groups.ts";
 import { ClusterBulks } from "./cluster-bulks.ts";
@@ -93,6 +97,8 @@ export interface ClusterRouterOptions {
   clock?: Clock | undefined;
   /** After how long without a job a partition's credits are lent to the others. Default 10. */
   quietMs?: number | undefined;
+  /** Where calls are made about jobs that wait for others in other partitions. Default: here. */
+  anyNode?: Broker | undefined;
 }
 
 /** The calls that need more than their rows say: their answers are merged, or they take steps. */
@@ -102,6 +108,8 @@ type Own =
   | "openFlow"
   | "sealFlow"
   | "cancelFlow"
+  | "dependencies"
+  | "dependents"
   | "why"
   | "jobs"
   | "findJobs"
@@ -131,9 +139,11 @@ type Own =
 export class ClusterRouter extends callsOf<Exclude<CallName, Own>>() implements Broker {
   readonly #calls: PartitionCalls;
   readonly #quietMs: number | undefined;
+  readonly #anyNode: Broker | undefined;
   readonly #copies: QueueCopies;
   readonly #adds: RoutedAdds;
   readonly #flows: RoutedFlows;
+  readonly #linked: LinkedJobs;
   readonly #poll: Poll;
   readonly #queues: ClusterQueues;
   readonly #gates: ClusterGates;
@@ -154,15 +164,19 @@ export class ClusterRouter extends callsOf<Exclude<CallName, Own>>() implements 
     });
   }
 
-  constructor({ directory, partitions, clock = new SystemClock(), quietMs }: ClusterRouterOptions) {
+  constructor(options: ClusterRouterOptions) {
     super();
+    const { directory, partitions, clock = new SystemClock(), quietMs, anyNode } = options;
     const calls = new PartitionCalls({ directory, partitions, clock });
     this.#calls = calls;
     this.#quietMs = quietMs;
+    this.#anyNode = anyNode;
     this.#copies = new QueueCopies(calls);
     this.#held = new CallerGroups(clock);
-    this.#adds = new RoutedAdds(calls, this.#copies, this.#held);
-    this.#flows = new RoutedFlows(calls, this.#copies);
+    const links = new FlowLinks(calls);
+    this.#adds = new RoutedAdds(calls, this.#copies, this.#held, links);
+    this.#flows = new RoutedFlows(calls, this.#copies, links);
+    this.#linked = new LinkedJobs(calls, anyNode);
     this.#poll = new Poll(calls);
     this.#queues = new ClusterQueues(calls, this.#copies);
     this.#gates = new ClusterGates(calls);
@@ -207,7 +221,11 @@ export class ClusterRouter extends callsOf<Exclude<CallName, Own>>() implements 
     options: AddOptions = {},
   ): Promise<Outcome<Added>[]> {
     this.#calls.check();
-    return this.#once("add", [queue, jobs, options], (own) => this.#adds.add(queue, jobs, own));
+    const node = this.#anyNode;
+    const isElsewhere = node !== undefined && this.#adds.isOverPartitions(queue, jobs);
+    return this.#once("add", [queue, jobs, options], (own) =>
+      isElsewhere ? node.add(queue, jobs, own) : this.#adds.add(queue, jobs, own),
+    );
   }
 
   async addFlow(
@@ -216,8 +234,10 @@ export class ClusterRouter extends callsOf<Exclude<CallName, Own>>() implements 
     options: AddFlowOptions = {},
   ): Promise<FlowAdded> {
     this.#calls.check();
+    const node = this.#anyNode;
+    const isElsewhere = node !== undefined && !this.#flows.isLocal(queue, jobs, options.flow);
     return this.#once("addFlow", [queue, jobs, options], (own) =>
-      this.#flows.addFlow(queue, jobs, own),
+      isElsewhere ? node.addFlow(queue, jobs, own) : this.#flows.addFlow(queue, jobs, own),
     );
   }
 
@@ -236,6 +256,14 @@ export class ClusterRouter extends callsOf<Exclude<CallName, Own>>() implements 
     await this.#once("cancelFlow", [flow, options], (own) =>
       this.#flows.at(flow, (port) => port.cancelFlow(flow, own)),
     );
+  }
+
+  async dependencies(id: string, options?: PageOptions): Promise<Page<DependencyInfo>> {
+    return this.#linked.dependencies(id, options);
+  }
+
+  async dependents(id: string, options?: PageOptions): Promise<Page<DependencyInfo>> {
+    return this.#linked.dependents(id, options);
   }
 
   /** A call by hand that must take effect once, with the options under which it is made. */
@@ -272,6 +300,7 @@ export class ClusterRouter extends callsOf<Exclude<CallName, Own>>() implements 
   async why(id: string, options?: CallOptions): Promise<Why> {
     const partition = partitionOfJob(this.#calls, id);
     const why = await this.#calls.ask(partition, (port) => port.why(id, options));
+    if (why.state === "blocked") return this.#linked.why(id, why);
     if (why.state !== "waiting" || why.reason !== "gated") return why;
     const isKnown = why.until !== undefined || why.shutBy !== undefined || why.part === "line";
     return isKnown || why.part === "concurrency" ? why : this.#gates.why(why);

@@ -4,10 +4,12 @@ import {
   type AddOptions,
   type Broker,
   checkSignal,
+  type ErrorJson,
   groupsOf,
   type NewJob,
   type Outcome,
 } from "@sluice/protocol";
+import type { FlowLinks } from "../flows/flow-links.ts";
 import { hashOf } from "../hash.ts";
 import { callShares, type Share, type Shares, sharesOf } from "./batch.ts";
 import type { CallerGroups } from "./caller-groups.ts";
@@ -18,30 +20,47 @@ export class RoutedAdds {
   readonly #calls: PartitionCalls;
   readonly #copies: QueueCopies;
   readonly #held: CallerGroups;
+  readonly #links: FlowLinks;
 
-  constructor(calls: PartitionCalls, copies: QueueCopies, held: CallerGroups) {
+  constructor(calls: PartitionCalls, copies: QueueCopies, held: CallerGroups, links: FlowLinks) {
     this.#calls = calls;
     this.#copies = copies;
     this.#held = held;
+    this.#links = links;
   }
 
   async add(
     queue: string,
     jobs: readonly NewJob[],
-    options: AddOptions,
+    options: AddOptions & { operationId: string },
   ): Promise<Outcome<Added>[]> {
-    const { signal } = options;
+    const { signal, operationId } = options;
     checkSignal(signal);
     const placement = this.#calls.directory.addsTo(queue);
-    const shares = sharesOf(jobs, (job) => placement[slotOf(job, placement.length)]!);
+    const partitionOf = (job: NewJob): number => placement[slotOf(job, placement.length)]!;
+    const own = waitForOthers(jobs)
+      ? await this.#links.localised(jobs, partitionOf, operationId)
+      : { jobs, refused: NONE };
+    const { refused } = own;
+    const shares = sharesOf(own.jobs, (job, i) => refused.get(i) ?? partitionOf(job));
     const [first] = shares.shares;
-    if (shares.shares.length <= 1) {
-      return this.#addTo(queue, first?.partition ?? placement[0]!, jobs, options);
+    if (shares.shares.length <= 1 && refused.size === 0) {
+      return this.#addTo(queue, first?.partition ?? placement[0]!, own.jobs, options);
     }
     const held = sharedGroups(queue, shares);
     const outcomes = await this.#addShares(queue, shares, options, held);
     if (outcomes.some(({ error }) => error?.code === "ABORTED")) checkSignal(signal);
     return outcomes;
+  }
+
+  /** Whether a job of them waits for one of another partition. */
+  isOverPartitions(queue: string, jobs: readonly NewJob[]): boolean {
+    if (!waitForOthers(jobs)) return false;
+    const placement = this.#calls.directory.addsTo(queue);
+    return jobs.some((job) => {
+      const own = placement[slotOf(job, placement.length)]!;
+      return waitsElsewhere(this.#links, own, job);
+    });
   }
 
   /**
@@ -94,6 +113,22 @@ export class RoutedAdds {
     const add = (port: Broker): Promise<Outcome<Added>[]> => port.add(queue, jobs, options);
     return this.#copies.made(queue, partition, add);
   }
+}
+
+const NONE: ReadonlyMap<number, ErrorJson> = new Map();
+
+function waitForOthers(jobs: readonly NewJob[]): boolean {
+  return Array.isArray(jobs) && jobs.some((job) => job?.after !== undefined);
+}
+
+/** Whether a job of a partition waits for one of another partition. */
+export function waitsElsewhere(
+  links: FlowLinks,
+  partition: number,
+  job: { readonly after?: unknown } | undefined,
+): boolean {
+  const after = job?.after;
+  return Array.isArray(after) && after.some((one) => links.isElsewhere(partition, one?.id));
 }
 
 /** By the first level of the fairness key; the partition refuses what is none. */

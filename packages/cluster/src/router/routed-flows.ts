@@ -1,56 +1,78 @@
 /**
- * Flows of a cluster. All jobs of a flow, and all that they wait for, are in one partition: there a
- * flow is one commit, and ends are seen in the order in which they happen.
+ * Flows of a cluster. One whose jobs, and all that they wait for, are in one partition is one
+ * commit there. Any other is a flow over several partitions (`CrossFlow`).
  */
 import {
-  type AddFlowOptions,
   type Broker,
   type FlowAdded,
   type FlowJob,
   type OperationOptions,
+  queueOfGroup,
   SluiceError,
 } from "@sluice/protocol";
+import type { FlowLinks } from "../flows/flow-links.ts";
 import { partitionOf } from "../partition-port/names.ts";
+import { CrossFlow, type CrossFlowOptions } from "./cross-flow.ts";
 import type { PartitionCalls } from "./partition-calls.ts";
 import type { QueueCopies } from "./queue-copies.ts";
-import { slotOf } from "./routed-adds.ts";
+import { slotOf, waitsElsewhere } from "./routed-adds.ts";
 
 export class RoutedFlows {
   readonly #calls: PartitionCalls;
   readonly #copies: QueueCopies;
+  readonly #links: FlowLinks;
 
-  constructor(calls: PartitionCalls, copies: QueueCopies) {
+  constructor(calls: PartitionCalls, copies: QueueCopies, links: FlowLinks) {
     this.#calls = calls;
     this.#copies = copies;
+    this.#links = links;
   }
 
   async addFlow(
-    queue: string,
+    named: string,
     jobs: readonly FlowJob[],
-    options: AddFlowOptions,
+    options: CrossFlowOptions,
   ): Promise<FlowAdded> {
-    const { flow } = options;
-    const home = flow === undefined ? this.#homeOf(queue, jobs) : partitionOfFlow(flow);
-    if (Array.isArray(jobs)) for (const job of jobs) this.#checkAt(home, job);
-    return this.#copies.made(queue, home, (port) => port.addFlow(queue, jobs, options));
+    // An open flow is at home where its own queue is.
+    const queue = options.flow === undefined ? named : queueOfGroup(String(options.flow));
+    const partitions = this.#partitionsOf(jobs);
+    const home = this.#homeOf(queue, options.flow, partitions);
+    if (this.#isWithin(home, jobs, partitions)) {
+      return this.#copies.made(queue, home, (port) => port.addFlow(queue, jobs, options));
+    }
+    const of = { calls: this.#calls, copies: this.#copies, links: this.#links };
+    const flow = { queue, home, jobs, partitions };
+    return new CrossFlow(of, flow, options).add();
   }
 
-  /** The partition of its first job, or of the queue that it is added under. */
-  #homeOf(queue: string, jobs: readonly FlowJob[]): number {
-    const [first] = Array.isArray(jobs) ? jobs : [];
-    return this.#partitionOf(first ?? { queue });
+  /** Whether a flow is in one partition. */
+  isLocal(queue: string, jobs: readonly FlowJob[], flow: string | undefined): boolean {
+    const partitions = this.#partitionsOf(jobs);
+    return this.#isWithin(this.#homeOf(queue, flow, partitions), jobs, partitions);
   }
 
-  #partitionOf({ queue, fairnessKey }: Pick<FlowJob, "queue" | "fairnessKey">): number {
-    const placement = this.#calls.directory.addsTo(String(queue));
-    return placement[slotOf({ fairnessKey }, placement.length)]!;
+  #partitionsOf(jobs: readonly FlowJob[]): number[] {
+    return Array.isArray(jobs)
+      ? (jobs as readonly FlowJob[]).map((job) => this.#partitionOf(job))
+      : [];
   }
 
-  /** The broker refuses what is no job. */
-  #checkAt(home: number, job: FlowJob): void {
-    if (typeof job?.queue !== "string") return;
-    const own = this.#partitionOf(job);
-    if (own !== home) throw elsewhere(`queue ${job.queue} is in partition ${own}`, home);
+  #isWithin(home: number, jobs: readonly FlowJob[], partitions: readonly number[]): boolean {
+    return partitions.every((own, i) => own === home && !waitsElsewhere(this.#links, own, jobs[i]));
+  }
+
+  /** That of an open flow; else that of all its jobs, if its queue is there; else of its queue. */
+  #homeOf(queue: string, flow: string | undefined, partitions: readonly number[]): number {
+    if (flow !== undefined) return this.#partitionOfFlow(flow);
+    const [first] = partitions;
+    const isOne = first !== undefined && partitions.every((one) => one === first);
+    const isThere = this.#calls.directory.addsTo(String(queue)).includes(first ?? -1);
+    return isOne && isThere ? first : this.#partitionOf({ queue });
+  }
+
+  #partitionOf(job: Partial<Pick<FlowJob, "queue" | "fairnessKey">> | undefined): number {
+    const placement = this.#calls.directory.addsTo(String(job?.queue));
+    return placement[slotOf({ fairnessKey: job?.fairnessKey }, placement.length)]!;
   }
 
   async openFlow(queue: string, options: OperationOptions): Promise<{ flow: string }> {
@@ -59,23 +81,14 @@ export class RoutedFlows {
   }
 
   async at<T>(flow: string, call: (port: Broker) => Promise<T>): Promise<T> {
-    const partition = partitionOfFlow(flow);
-    if (!this.#calls.isThere(partition)) {
-      const message = `there is no flow ${JSON.stringify(flow)}`;
-      throw new SluiceError("JOB_NOT_FOUND", message, { field: "flow", value: String(flow) });
-    }
-    return this.#calls.make(partition, call);
+    return this.#calls.make(this.#partitionOfFlow(flow), call);
   }
-}
 
-function partitionOfFlow(flow: unknown): number {
-  const text = String(flow);
-  return partitionOf(text.slice(text.indexOf("/") + 1));
-}
-
-function elsewhere(where: string, home: number): SluiceError {
-  const message =
-    `a flow is in one partition of a cluster: ${where}, the flow in ${home}. ` +
-    "Use one queue, or queues of one partition, for the jobs of a flow";
-  return new SluiceError("INVALID", message, { field: "jobs", value: home });
+  #partitionOfFlow(flow: string): number {
+    const text = String(flow);
+    const partition = partitionOf(text.slice(text.indexOf("/") + 1));
+    if (this.#calls.isThere(partition)) return partition;
+    const message = `there is no flow ${JSON.stringify(flow)}`;
+    throw new SluiceError("JOB_NOT_FOUND", message, { field: "flow", value: text });
+  }
 }

@@ -8,12 +8,6 @@ export const GATES: Readonly<Record<string, string>> = {
     "a partition that borrows does not know when the gate opens, and judges no wait by it",
 };
 
-/** A flow is in one partition, and so are the jobs that it waits for. */
-export const FLOWS: Readonly<Record<string, string>> = {
-  "a flow may go over queues and follow jobs that exist":
-    "the two queues are at home in different partitions",
-};
-
 const OF_ONE_PARTITION = "the queue that the job would go to is in another partition";
 
 /** A job stays in its partition. */
