@@ -2,16 +2,22 @@ import { Refusal } from "@sluice/engine";
 import { type ErrorJson, invalid, SluiceError, toSluiceError } from "@sluice/protocol";
 import { idOf } from "./job-ids.ts";
 
+/** Fields whose values the engine counts. */
+const NAMED: ReadonlySet<string> = new Set(["id", "lease", "job.after", "flow"]);
+
 /** What the engine refused, or anything else that was thrown, in the words of the port. */
 export function toPortError(error: unknown): SluiceError {
   if (!(error instanceof Refusal)) return toSluiceError(error);
   const { code, details } = error;
   const { field } = details;
-  if (field !== "id" && field !== "lease" && field !== "job.after") {
+  if (field === undefined || !NAMED.has(field)) {
     return new SluiceError(code, error.message, details);
   }
-  // The engine counts jobs; outside they have names.
-  const message = error.message.replace(/\bjob (\d+)\b/, (_, job) => `job ${idOf(Number(job))}`);
+  // The engine counts jobs and flows; outside they have names.
+  const message = error.message.replace(
+    /\b(job|flow) (\d+)\b/,
+    (_, noun, number) => `${noun} ${idOf(Number(number))}`,
+  );
   const value =
     field !== "lease" && typeof details.value === "number"
       ? idOf(details.value as number)

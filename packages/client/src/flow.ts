@@ -2,14 +2,17 @@
 import {
   type Added,
   type After,
+  FLOW_JOBS_MAX,
   type FlowAfter,
   type FlowJob,
   invalid,
   isObject,
   type JobOptions,
   type OnDependencyFailure,
+  orderFlow,
   PreparedJob,
   readJob,
+  SluiceError,
   unknownField,
 } from "@sluice/protocol";
 import type { Connection } from "./connection.ts";
@@ -67,16 +70,34 @@ export async function addGraph(
 ): Promise<AddedFlow> {
   if (!isObject(graph.jobs)) throw invalid("flow.jobs", "an object of jobs by name", graph.jobs);
   const names = Object.keys(graph.jobs);
+  if (names.length === 0) throw invalid("flow.jobs", "an object with a job at least", graph.jobs);
   const places = new Map(names.map((name, i) => [name, i]));
   const jobs = names.map((name) => jobOf(graph.jobs[name]!, `jobs.${name}`, places));
-  const added = await connection.port.addFlow(
-    jobs[0]?.queue ?? "",
-    jobs,
-    parseOperation("flow", options),
-  );
+  if (jobs.length <= FLOW_JOBS_MAX) orderFlow(jobs, names);
+  const call = parseOperation("flow", options);
+  const added = await connection.port.addFlow(jobs[0]!.queue, jobs, call).catch((error) => {
+    throw namedAfter(error, jobs, names);
+  });
   const handles = added.jobs.map((job, i) => [names[i]!, new Job(connection, job)] as const);
   return { id: added.flow, jobs: Object.fromEntries(handles) };
 }
+
+/** A misspelt name of a job looks like the id of one that is not there. */
+function namedAfter(error: unknown, jobs: readonly FlowJob[], names: readonly string[]): unknown {
+  const { code, details } = error as Partial<SluiceError>;
+  const value = details?.value;
+  const isMissing = (one: FlowAfter): boolean => "id" in one && one.id === value;
+  const at = jobs.findIndex(({ after }) => after?.some(isMissing) === true);
+  if (code !== "JOB_NOT_FOUND" || at < 0) return error;
+  const known = names.length > NAMES_SHOWN ? [...names.slice(0, NAMES_SHOWN), "..."] : names;
+  const message =
+    `there is no job ${JSON.stringify(value)}, which jobs.${names[at]}.after names: ` +
+    `name a job of the flow (${known.join(", ")}), or give the id of a job that is kept`;
+  return new SluiceError(code, message, details, { cause: error });
+}
+
+/** Names of a flow that an error lists. */
+const NAMES_SHOWN = 10;
 
 export async function addTree(
   connection: Connection,
@@ -84,26 +105,40 @@ export async function addTree(
   options: OperationOptions | undefined,
 ): Promise<AddedTree> {
   const jobs: FlowJob[] = [];
-  flatten(tree, "flow", jobs);
+  flatten(tree, jobs);
   const added = await connection.port.addFlow(tree.queue, jobs, parseOperation("flow", options));
   const handles = added.jobs.map((job) => new Job(connection, job));
   return { id: added.flow, root: handles[0]!, jobs: handles };
 }
 
-/** Puts a tree into a list, each parent before its children; answers the place of its root. */
-function flatten(tree: FlowTree, field: string, jobs: FlowJob[]): number {
-  if (!isObject(tree)) throw invalid(field, "a job with a queue", tree);
-  const { children, onDependencyFailure: _, ...item } = tree as FlowTree;
-  const place = jobs.push(jobOf(item, field, NO_NAMES)) - 1;
-  if (children === undefined) return place;
-  if (!Array.isArray(children)) throw invalid(`${field}.children`, "an array of jobs", children);
-  const after = (children as readonly FlowTree[]).map((child, i): FlowAfter => {
-    const job = flatten(child, `${field}.children.${i}`, jobs);
-    const { onDependencyFailure } = child;
-    return onDependencyFailure === undefined ? { job } : { job, onDependencyFailure };
-  });
-  if (after.length > 0) jobs[place]!.after = after;
-  return place;
+/** Puts a tree into a list, each parent before its children. A tree may be as deep as a flow. */
+function flatten(tree: FlowTree, jobs: FlowJob[]): void {
+  const unseen: { tree: FlowTree; field: string; parent?: FlowAfter[] }[] = [
+    { tree, field: "flow" },
+  ];
+  for (let next = unseen.pop(); next !== undefined; next = unseen.pop()) {
+    const { field, parent } = next;
+    if (!isObject(next.tree)) throw invalid(field, "a job with a queue", next.tree);
+    const { children, onDependencyFailure, ...item } = next.tree as FlowTree;
+    const job = jobs.push(jobOf(item, field, NO_NAMES)) - 1;
+    if (jobs.length > FLOW_JOBS_MAX) {
+      const most = `a tree of at most ${FLOW_JOBS_MAX} jobs; open a flow for more`;
+      throw invalid("flow", most, `${jobs.length} and more`);
+    }
+    const rule = onDependencyFailure === undefined ? {} : { onDependencyFailure };
+    parent?.push({ job, ...rule });
+    if (children === undefined) continue;
+    if (!Array.isArray(children)) throw invalid(`${field}.children`, "an array of jobs", children);
+    const after: FlowAfter[] = [];
+    if (children.length > 0) jobs[job]!.after = after;
+    for (let i = children.length - 1; i >= 0; i--) {
+      unseen.push({
+        tree: children[i] as FlowTree,
+        field: `${field}.children.${i}`,
+        parent: after,
+      });
+    }
+  }
 }
 
 const NO_NAMES: ReadonlyMap<string, number> = new Map();

@@ -50,8 +50,11 @@ export const DEPENDENCY_FAILURES = [
 const RULE = oneOf(DEPENDENCY_FAILURES);
 const FIELDS = ["job", "id", "onDependencyFailure"] as const;
 
-/** Checks the shape of a flow and puts its jobs into an order in which each follows its own. */
-export function orderFlow(jobs: readonly FlowJob[]): number[] {
+/**
+ * Checks the shape of a flow and puts its jobs into an order in which each follows its own. `names`
+ * are what the caller calls its jobs; else they are called by their places.
+ */
+export function orderFlow(jobs: readonly FlowJob[], names?: readonly string[]): number[] {
   if (!Array.isArray(jobs)) throw invalid("jobs", "an array", jobs);
   if (jobs.length === 0 || jobs.length > FLOW_JOBS_MAX) {
     throw invalid("jobs", `1 to ${FLOW_JOBS_MAX} jobs; open a flow for more`, jobs.length);
@@ -67,8 +70,29 @@ export function orderFlow(jobs: readonly FlowJob[]): number[] {
     for (const next of dependents[order[at]!]!) if (--missing[next]! === 0) order.push(next);
   }
   if (order.length === jobs.length) return order;
-  const circle = missing.findIndex((count) => count > 0);
-  throw invalid(`jobs.${circle}.after`, "free of cycles", "a job that waits for itself");
+  const cycle = cycleOf(jobs, missing).map((at) => names?.[at] ?? at);
+  const path = cycle.length > CYCLE_SHOWN ? [...cycle.slice(0, CYCLE_SHOWN), "..."] : cycle;
+  throw invalid(`jobs.${cycle[0]}.after`, "free of cycles", path.join(" > "));
+}
+
+/** Jobs of a cycle that an error names. */
+const CYCLE_SHOWN = 10;
+
+/** A way from a job back to itself, along what each waits for. */
+function cycleOf(jobs: readonly FlowJob[], missing: readonly number[]): number[] {
+  const path: number[] = [];
+  const placeOf = new Map<number, number>();
+  // A job that is not in the order waits for another one that is not.
+  let at = missing.findIndex((count) => count > 0);
+  while (!placeOf.has(at)) {
+    placeOf.set(at, path.push(at) - 1);
+    for (const next of placesOf(jobs[at]!)) {
+      if (missing[next]! === 0) continue;
+      at = next;
+      break;
+    }
+  }
+  return [...path.slice(placeOf.get(at)), at];
 }
 
 /** Answers how many jobs of the flow a job waits for. */

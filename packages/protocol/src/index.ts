@@ -71,6 +71,7 @@ export { parseLaneKey } from "./lane-key.ts";
 export {
   BATCH_MAX,
   CREDITS_MAX,
+  FLOW_JOBS_MAX,
   PAGE_MAX,
   PARTITIONS_MAX,
   REPLICAS_MAX,

@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { type FlowTree, Sluice } from "./index.ts";
+
+async function open(t: TestContext): Promise<Sluice> {
+  const sluice = await Sluice.open({ durability: "memory" });
+  t.after(() => sluice.close({ timeout: 0 }));
+  await sluice.queue("q");
+  return sluice;
+}
+
+const queue = "q";
+
+test("a cycle is refused with the names along it", async (t) => {
+  const sluice = await open(t);
+  const jobs = {
+    first: { queue, after: ["second"] },
+    second: { queue, after: ["free", "third"] },
+    third: { queue, after: ["second"] },
+    free: { queue },
+  };
+  await assert.rejects(sluice.flow({ jobs }), {
+    code: "INVALID",
+    message: 'jobs.second.after must be free of cycles, got "second > third > second"',
+  });
+  await assert.rejects(sluice.flow({ jobs: { a: { queue, after: ["a"] } } }), {
+    message: 'jobs.a.after must be free of cycles, got "a > a"',
+  });
+});
+
+test("a misspelt name of a job is refused with those that there are", async (t) => {
+  const sluice = await open(t);
+  const jobs = { fetch: { queue }, publish: { queue, after: ["fech"] } };
+  await assert.rejects(sluice.flow({ jobs }), {
+    code: "JOB_NOT_FOUND",
+    message: /"fech", which jobs.publish.after names: name a job of the flow \(fetch, publish\)/,
+  });
+});
+
+test("a flow without jobs is refused as such", async (t) => {
+  const sluice = await open(t);
+  await assert.rejects(sluice.flow({ jobs: {} }), { code: "INVALID", message: /a job at least/ });
+});
+
+test("a tree may be as deep as a flow has jobs, and has an end", async (t) => {
+  const sluice = await open(t);
+  let tree: FlowTree = { queue, payload: 0 };
+  for (let i = 1; i < 10_000; i++) tree = { queue, payload: i, children: [tree] };
+  const { jobs, root } = await sluice.flow(tree);
+  assert.equal(jobs.length, 10_000);
+  assert.equal(root.id, jobs[0]!.id);
+  const endless: FlowTree = { queue, children: [] };
+  endless.children = [endless];
+  await assert.rejects(sluice.flow(endless), { code: "INVALID", message: /at most 10000 jobs/ });
+});
+
+test("a flow that is not open any more is named as its caller knows it", async (t) => {
+  const sluice = await open(t);
+  const flow = await sluice.openFlow(queue);
+  await flow.seal();
+  const name = flow.id.slice(flow.id.indexOf("/") + 1);
+  await assert.rejects(flow.seal(), {
+    code: "CONFLICT",
+    message: new RegExp(`flow ${name} is not open`),
+  });
+});
