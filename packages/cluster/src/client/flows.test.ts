@@ -21,7 +21,7 @@ async function finish(broker: Broker, queue: string): Promise<string> {
   return id;
 }
 
-test("a client adds a flow over partitions, which goes on when an owner is killed", async (t) => {
+test("a client adds a flow over partitions, which continues when an owner is killed", async (t) => {
   const cluster = new NodeCluster(t);
   const [a, b] = await cluster.start("a", "b");
   const broker = await connectCluster([b.server.address, a.server.address]);
