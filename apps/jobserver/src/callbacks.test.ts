@@ -93,12 +93,28 @@ test("a callback that is refused is sent again, also after the server was killed
   assert.equal(JSON.parse(again.body).data.uid, uid);
 });
 
+test("a job that its server's third death ends is sent to its callback address", async (t) => {
+  const to = await receiver(t);
+  const server = await new Spawned(t, { CALLBACK_HOSTS: to.host }, HARMFUL).start();
+  const { uid } = (await server.add("ignore", "a", { callback_url: to.url })).body;
+  for (let death = 1; death <= 3; death++) {
+    await server.until(({ tiers }) => tiers.slow.started === 1);
+    await server.kill();
+    await server.start();
+  }
+  const { type, data } = JSON.parse((await to.next()).body);
+  assert.deepEqual([type, data.uid], ["job.failed", uid]);
+  assert.equal((await server.status(uid)).status, "failed");
+});
+
 test("callback addresses of strangers must be public", async (t) => {
   const server = await new Spawned(t, {}).start();
   for (const callback_url of ["http://127.0.0.1/", "http://169.254.169.254/", "file:///x", ""]) {
     const { status, body } = await server.add("echo", "a", { callback_url });
     assert.equal(status, 400, callback_url);
     assert.equal(body.error.code, "INVALID");
+    assert.equal(body.error.details.field, "callback_url");
+    assert.match(body.error.message, /^callback_url /);
   }
 });
 

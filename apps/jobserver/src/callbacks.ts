@@ -7,7 +7,7 @@
  * job, so one that was sent already is not sent again.
  */
 import { createHmac, randomBytes } from "node:crypto";
-import type { Queue, Sluice, Store } from "sluice";
+import { type Queue, type Sluice, SluiceError, type Store } from "sluice";
 import { Webhooks } from "sluice/webhooks";
 import type { Config } from "./config.ts";
 import type { JobNews, JobNewsItem } from "./job-news.ts";
@@ -17,6 +17,7 @@ import { errorOf, nameOf, type Status } from "./status.ts";
 import type { Submission } from "./submission.ts";
 
 const QUEUE = "callbacks";
+const FIELD = "callback_url";
 const SECRET_NAME = "callback-secret";
 const SECRET_BYTES = 32;
 const ENDED = ["finished", "failed", "cancelled", "expired"] as const;
@@ -66,9 +67,15 @@ export class Callbacks {
     return `whsec_${key}`;
   }
 
-  /** Refuses an address that is never called. */
+  /** Refuses an address that is never called, by the name of the submitter's field. */
   check(url: string): void {
-    this.#webhooks.check(url);
+    try {
+      this.#webhooks.check(url);
+    } catch (error) {
+      if (!(error instanceof SluiceError)) throw error;
+      const message = error.message.replace("the webhook's url", FIELD);
+      throw new SluiceError(error.code, message, { field: FIELD, value: url });
+    }
   }
 
   async close(timeout: number): Promise<void> {

@@ -96,7 +96,7 @@ function parseCursor(cursor: string): Place {
   const [, digits, id] = /^(\d{1,15})-([0-9a-z]{1,12})$/.exec(cursor) ?? [];
   if (id !== undefined) return { addedAt: Number(digits), id };
   const details = { field: "cursor", value: cursor };
-  throw new SluiceError("INVALID", "cursor must be the one of a page before", details);
+  throw new SluiceError("INVALID", "cursor must be the cursor of the previous page", details);
 }
 
 function listed(job: Details, { uidOf, tierName }: ListParts): ListedJob {

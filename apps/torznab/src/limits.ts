@@ -69,13 +69,15 @@ export const DEADLINE_MS_MAX = 24 * 3_600_000;
 /** Searches that run at once: beyond it none could be served in time. */
 export const SEARCHES_RUNNING_MAX = 2_000;
 
-/** Indexers that may be configured: each has a gate and a line in every list. */
 /** Programs whose indexers are taken over, and how often their lists are read. */
 export const SOURCES_MAX = 20;
 export const SYNC_EVERY_MS = 3_600_000;
+/** The first reading after a start: the other program may be starting as well. */
+export const SYNC_DELAY_MS = 10_000;
 /** Indexers that one of them may list. */
 export const LISTED_INDEXERS_MAX = 500;
 
+/** Indexers that may be configured: each has a gate and a line in every list. */
 export const INDEXERS_MAX = 1_000;
 
 /** Windows of one indexer. */

@@ -17,7 +17,8 @@ export function sourceRoutes(app: HttpApp, service: TorznabService, sources: Sou
   app.post("/sources", described(SOURCE_SCHEMAS.addSource), async ({ body }, reply) => {
     const { kind, ...rest } = fieldsOf("source", body, ["kind", "url", "apiKey"]);
     const program = oneOf("source.kind", kind, ["prowlarr", "jackett"] as const);
-    return reply.code(201).send(await sources.add({ kind: program, ...placeOf("source", rest) }));
+    const { isNew, ...added } = await sources.add({ kind: program, ...placeOf("source", rest) });
+    return reply.code(isNew ? 201 : 200).send(added);
   });
   app.post<WithId>("/sources/:id/sync", described(SOURCE_SCHEMAS.syncSource), ({ params }) =>
     sources.sync(params.id),

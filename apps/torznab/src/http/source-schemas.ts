@@ -38,9 +38,9 @@ export const SOURCE_SCHEMAS = {
   listSources: about("listSources", "Programs whose indexers are taken over", {
     response: answers(object({ sources: list(object(SOURCE)) }, ["sources"])),
   }),
-  addSource: about("addSource", "Take over all indexers of a Prowlarr or Jackett", {
+  addSource: about("addSource", "Take over all indexers of a Prowlarr or Jackett, or set its key", {
     body: object({ kind: SOURCE.kind, url: TEXT, apiKey: KEY }, ["kind", "url", "apiKey"]),
-    response: { 201: SYNCED, ...REFUSED },
+    response: { 200: SYNCED, 201: SYNCED, ...REFUSED },
   }),
   syncSource: about("syncSource", "Bring its indexers up to date now", {
     params: PARAMS,

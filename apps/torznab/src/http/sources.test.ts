@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { FakeClock } from "sluice";
 import {
   type FakeProwlarr,
   fakeArr,
@@ -7,8 +8,10 @@ import {
   fakeProwlarr,
   PROGRAM_KEY,
 } from "../testing/fake-programs.ts";
+import { openFolder } from "../testing/folder.ts";
 import { sampleItems } from "../testing/indexer-server.ts";
 import { openIndexer, start } from "../testing/start.ts";
+import { until } from "../testing/until.ts";
 
 const apiKey = PROGRAM_KEY;
 
@@ -65,6 +68,73 @@ test("a source that lists nothing, or refuses its key, removes nothing", async (
   assert.equal(refused.status, 409);
   assert.match(refused.body.error.message, /refuses the key/);
   assert.equal((await app.call("GET /sources")).body.sources.length, 0);
+});
+
+test("an indexer that is renamed or switched at its source keeps its limits", async (t) => {
+  const app = await start(t);
+  const fake = await fakeProwlarr(t, prowlarr(2));
+  const added = await app.call("POST /sources", { kind: "prowlarr", url: fake.url, apiKey });
+  const [first, second] = added.body.indexers as [string, string];
+  await app.call(`PATCH /indexers/${first}`, { windows: [{ limit: 5, per: "hour" }] });
+  await app.call(`POST /indexers/${first}/test`);
+  const [one, two] = prowlarr(2) as [FakeProwlarr["indexers"][0], FakeProwlarr["indexers"][0]];
+  fake.indexers = [
+    { ...one, name: "Renamed", enable: false },
+    { ...two, enable: true },
+  ];
+  const synced = (await app.call(`POST /sources/${added.body.id}/sync`)).body;
+  assert.deepEqual([synced.added, synced.removed], [[], []]);
+  const kept = (await app.call(`GET /indexers/${first}`)).body;
+  assert.deepEqual([kept.name, kept.enabled], ["Renamed", false]);
+  assert.equal(kept.budget.windows[0].left, 4, "its budget is not refilled");
+  assert.equal((await app.call(`GET /indexers/${second}`)).body.enabled, true);
+  await app.call(`POST /indexers/${first}/resume`);
+  await app.call(`POST /indexers/${second}/pause`);
+  await app.call(`POST /sources/${added.body.id}/sync`);
+  const { indexers } = (await app.call("GET /indexers")).body;
+  const enabled = indexers.map((shown: { enabled: boolean }) => shown.enabled);
+  assert.deepEqual(enabled, [true, false], "what is set here stays until it changes there");
+});
+
+test("a source that is added again gets its new key, and keeps its indexers", async (t) => {
+  const app = await start(t);
+  const fake = await fakeProwlarr(t, prowlarr(1));
+  const body = { kind: "prowlarr", url: fake.url, apiKey };
+  const { indexers } = (await app.call("POST /sources", body)).body;
+  await app.call(`PATCH /indexers/${indexers[0]}`, { windows: [{ limit: 5, per: "hour" }] });
+  fake.key = "fedcba9876543210fedcba9876543210";
+  assert.equal((await app.call("POST /sources", body)).status, 409, "the former key");
+  const again = await app.call("POST /sources", { ...body, apiKey: fake.key });
+  assert.equal(again.status, 200, JSON.stringify(again.body));
+  assert.deepEqual(again.body.indexers, indexers);
+  const kept = (await app.call(`GET /indexers/${indexers[0]}`)).body;
+  assert.equal(kept.budget.windows[0].limit, 5);
+  assert.equal((await app.call(`POST /indexers/${indexers[0]}/test`)).body.test.ok, true);
+  assert.equal((await app.call("GET /sources")).body.sources.length, 1);
+});
+
+test("two programs behind one host are two sources", async (t) => {
+  const app = await start(t);
+  const fake = await fakeProwlarr(t, prowlarr(1));
+  for (const path of ["", "/second"]) {
+    const url = `${fake.url}${path}`;
+    const added = await app.call("POST /sources", { kind: "prowlarr", url, apiKey });
+    assert.equal(added.status, 201, JSON.stringify(added.body));
+  }
+  assert.equal((await app.call("GET /indexers")).body.indexers.length, 2);
+});
+
+test("sources are read again soon after a start", async (t) => {
+  const folder = await openFolder(t);
+  const fake = await fakeProwlarr(t, prowlarr(1));
+  const before = await start(t, { folder });
+  await before.call("POST /sources", { kind: "prowlarr", url: fake.url, apiKey });
+  await folder.closing.shift()!();
+  fake.indexers = prowlarr(2);
+  const clock = new FakeClock();
+  const app = await start(t, { folder, clock });
+  await clock.advance("10s");
+  await until(() => app.service.parts.indexers.all.length === 2);
 });
 
 test("all indexers of a Jackett are taken over by its key alone", async (t) => {

@@ -39,6 +39,7 @@ const CAPS = `<caps><limits default="50" max="100"/><searching><search available
 
 export interface FakeProwlarr extends FakeProgram {
   indexers: { id: number; name: string; enable: boolean; protocol: "torrent" | "usenet" }[];
+  key: string;
 }
 
 // GET /api/v1/indexer with X-Api-Key; each indexer's own Torznab at /{id}/api.
@@ -47,13 +48,14 @@ export async function fakeProwlarr(
   indexers: FakeProwlarr["indexers"],
 ): Promise<FakeProwlarr> {
   const made = await program(t, async ({ headers }, { pathname, searchParams }) => {
-    if (pathname !== "/api/v1/indexer") {
+    if (!pathname.endsWith("/api/v1/indexer")) {
+      if (searchParams.get("apikey") !== fake.key) return [401, "Unauthorized"];
       return searchParams.get("t") === "caps" ? [200, CAPS] : [200, "<rss><channel/></rss>"];
     }
-    if (headers["x-api-key"] !== PROGRAM_KEY) return [401, { error: "Unauthorized" }];
+    if (headers["x-api-key"] !== fake.key) return [401, { error: "Unauthorized" }];
     return [200, fake.indexers];
   });
-  const fake: FakeProwlarr = { ...made, indexers };
+  const fake: FakeProwlarr = { ...made, indexers, key: PROGRAM_KEY };
   return fake;
 }
 
