@@ -69,6 +69,11 @@ test("names are the same in any case, and an IMDb id with or without its letters
   }
 });
 
+test("empty parts of cat are left out", () => {
+  assert.deepEqual(parseQuery({ cat: "5040,,2000," }).cat, [2000, 5040]);
+  assert.equal(parseQuery({ cat: "," }).cat, undefined);
+});
+
 test("an invalid search is refused, and the error names the field", () => {
   for (const [params, field] of [
     [{ t: "details" }, "t"],

@@ -54,7 +54,8 @@ export function parseQuery(params: Readonly<Record<string, unknown>>): SearchQue
   const q = given.get("q");
   if (q !== undefined && q !== "") query.q = shortText("q", q);
   const cat = given.get("cat");
-  if (cat !== undefined && cat !== "") query.cat = categories(cat);
+  const wanted = cat === undefined ? [] : categories(cat);
+  if (wanted.length > 0) query.cat = wanted;
   for (const name of ["limit", "offset"] as const) {
     const value = given.get(name);
     if (value !== undefined && value !== "") query[name] = integer(name, value);
@@ -156,7 +157,10 @@ function shortText(name: string, value: string): string {
 }
 
 function categories(value: string): number[] {
-  const parts = value.split(",").map((part) => part.trim());
+  const parts = value
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
   if (parts.length > CATEGORIES_MAX) {
     throw new QueryError("cat", `at most ${CATEGORIES_MAX} categories`, value);
   }

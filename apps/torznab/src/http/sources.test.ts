@@ -56,7 +56,9 @@ test("a source that lists nothing, or refuses its key, removes nothing", async (
   const { id } = (await app.call("POST /sources", { kind: "prowlarr", url: fake.url, apiKey }))
     .body;
   fake.indexers = [];
-  assert.notEqual((await app.call(`POST /sources/${id}/sync`)).status, 200);
+  const empty = await app.call(`POST /sources/${id}/sync`);
+  assert.equal(empty.status, 409);
+  assert.match(empty.body.error.message, /lists no indexers any more/);
   const [source] = (await app.call("GET /sources")).body.sources;
   assert.equal(source.indexers.length, 2);
   assert.match(source.error, /lists no indexers any more/);
@@ -151,7 +153,9 @@ test("all indexers of a Jackett are taken over by its key alone", async (t) => {
     ]),
   );
   const wrong = { kind: "jackett", url: `${fake.url}/x`, apiKey: "no" };
-  assert.notEqual((await app.call("POST /sources", wrong)).status, 201);
+  const refused = await app.call("POST /sources", wrong);
+  assert.equal(refused.status, 409);
+  assert.match(refused.body.error.message, /127\.0\.0\.1:\d+ failed: .*Invalid API Key/);
   for (const bad of [{ kind: "other" }, { kind: "jackett" }, { kind: "jackett", url: "x" }]) {
     assert.equal((await app.call("POST /sources", bad)).status, 400);
   }
@@ -169,8 +173,15 @@ for (const program of ["sonarr", "radarr"]) {
       [first.body.registered[0].isNew, first.body.registered[0].name],
       [true, "Limiter"],
     );
-    const again = await app.call("POST /register", body);
-    assert.equal(again.body.registered[0].isNew, false);
+    Object.assign(fake.indexers[0]!, { priority: 5, tags: [3] });
+    const self = app.address.replace("127.0.0.1", "localhost");
+    const again = await app.call("POST /register", { ...body, self });
+    assert.equal(again.body.registered[0].isNew, false, JSON.stringify(again.body));
+    const kept = fake.indexers[0] as { fields: { name: string; value: unknown }[] };
+    const fields = new Map(kept.fields.map(({ name, value }) => [name, value]));
+    assert.equal(fields.get("baseUrl"), `${self}/`);
+    assert.ok((fields.get("categories") as number[]).length > 0);
+    assert.deepEqual([fake.indexers[0]!.priority, fake.indexers[0]!.tags], [5, [3]]);
     assert.equal(fake.indexers.length, 1);
     const [entry] = fake.indexers as [Record<string, unknown>];
     assert.deepEqual([entry.implementation, entry.protocol], ["Torznab", "torrent"]);

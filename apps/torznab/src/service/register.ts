@@ -39,14 +39,16 @@ export async function register(
   for (const kind of kinds) {
     const title = kind === "torznab" ? name : `${name} (usenet)`;
     const known = existing.find((entry) => entry.name === title);
-    const entry = entryOf(kind, title, self, parts.settings.apiKey ?? "", program);
+    const place = placeOf(kind, self, parts.settings.apiKey ?? "");
+    // A warning, such as that no release of these categories was found yet, is no reason to refuse.
+    const path = `/api/v3/indexer${known === undefined ? "" : `/${known.id}`}?forceSave=true`;
     const answer = (await callProgram(
       url,
-      known === undefined ? "/api/v3/indexer" : `/api/v3/indexer/${known.id}`,
+      path,
       apiKey,
       known === undefined
-        ? { method: "POST", body: entry }
-        : { method: "PUT", body: { ...entry, id: known.id } },
+        ? { method: "POST", body: entryOf(kind, title, place, program) }
+        : { method: "PUT", body: movedTo(known, place) },
     )) as Entry;
     done.push({ program, name: title, kind, id: answer.id, isNew: known === undefined });
   }
@@ -56,20 +58,36 @@ export async function register(
 interface Entry {
   readonly id: number;
   readonly name: string;
+  readonly fields?: readonly { readonly name: string; readonly value?: unknown }[];
+}
+
+/** Where the program finds this service. */
+interface Place {
+  readonly baseUrl: string;
+  readonly apiPath: string;
+  readonly apiKey: string;
+}
+
+function placeOf(kind: "torznab" | "newznab", baseUrl: string, apiKey: string): Place {
+  return { baseUrl, apiPath: kind === "torznab" ? "/api" : "/newznab/api", apiKey };
+}
+
+/** What else was set in the program, such as categories and tags, stays. */
+function movedTo(known: Entry, place: Place): object {
+  const others = (known.fields ?? []).filter(({ name }) => !Object.hasOwn(place, name));
+  const own = Object.entries(place).map(([name, value]) => ({ name, value }));
+  return { ...known, fields: [...others, ...own] };
 }
 
 function entryOf(
   kind: "torznab" | "newznab",
   name: string,
-  self: string,
-  apiKey: string,
+  place: Place,
   program: Program,
 ): object {
   const isTorznab = kind === "torznab";
   const fields = {
-    baseUrl: self,
-    apiPath: isTorznab ? "/api" : "/newznab/api",
-    apiKey,
+    ...place,
     categories: CATEGORIES[program],
     ...(program === "sonarr" ? { animeCategories: ANIME } : {}),
     ...(isTorznab ? { minimumSeeders: 1 } : {}),

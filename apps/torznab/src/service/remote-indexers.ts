@@ -20,7 +20,7 @@ const TIMEOUT = "30s";
 
 export async function listProwlarr(base: string, apiKey: string): Promise<RemoteIndexer[]> {
   const rows = await callProgram(base, "/api/v1/indexer", apiKey);
-  if (!Array.isArray(rows)) throw refused(base, "its answer is not a list of indexers");
+  if (!Array.isArray(rows)) throw callFailed(base, "its answer is not a list of indexers");
   return rows.slice(0, LISTED_INDEXERS_MAX).flatMap((row): RemoteIndexer[] => {
     const { id, name, enable, protocol } = row as Record<string, unknown>;
     if (!Number.isInteger(id) || typeof name !== "string" || name === "") return [];
@@ -61,15 +61,16 @@ export async function callProgram(
     },
     ...(change === undefined ? {} : { method: change.method, body: JSON.stringify(change.body) }),
   }).catch((error: Error) => {
-    throw refused(base, error.message);
+    throw callFailed(base, error.message);
   });
   const text = new TextDecoder().decode(answer.body);
-  if (answer.status === 401 || answer.status === 403) throw refused(base, "it refuses the key");
-  if (answer.status >= 300) throw refused(base, `HTTP ${answer.status} ${problemsIn(text)}`.trim());
+  if (answer.status === 401 || answer.status === 403) throw callFailed(base, "it refuses the key");
+  if (answer.status >= 300)
+    throw callFailed(base, `HTTP ${answer.status} ${problemsIn(text)}`.trim());
   try {
     return JSON.parse(text);
   } catch {
-    throw refused(base, "its answer is not JSON");
+    throw callFailed(base, "its answer is not JSON");
   }
 }
 
@@ -83,7 +84,7 @@ function at(base: string, path: string): string {
   return `${url.origin}${url.pathname.replace(/\/$/, "")}${path}`;
 }
 
-function refused(base: string, why: string): SluiceError {
+export function callFailed(base: string, why: string): SluiceError {
   const { host } = new URL(base);
   return new SluiceError("CONFLICT", `the call to ${host} failed: ${why}`, {
     field: "url",

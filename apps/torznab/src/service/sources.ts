@@ -13,7 +13,7 @@ import { redact } from "../redact.ts";
 import type { IndexerInput } from "../settings/indexer-input.ts";
 import type { IndexerRecord } from "./indexers.ts";
 import type { Parts } from "./parts.ts";
-import { listJackett, listProwlarr, type RemoteIndexer } from "./remote-indexers.ts";
+import { callFailed, listJackett, listProwlarr, type RemoteIndexer } from "./remote-indexers.ts";
 
 export type SourceKind = "prowlarr" | "jackett";
 
@@ -139,9 +139,15 @@ export class Sources {
     }
   }
 
-  #fetch(kind: SourceKind, url: string, apiKey: string): Promise<RemoteIndexer[]> {
+  async #fetch(kind: SourceKind, url: string, apiKey: string): Promise<RemoteIndexer[]> {
     const { client } = this.#service.parts;
-    return kind === "prowlarr" ? listProwlarr(url, apiKey) : listJackett(client, url, apiKey);
+    try {
+      if (kind === "prowlarr") return await listProwlarr(url, apiKey);
+      return await listJackett(client, url, apiKey);
+    } catch (error) {
+      if (error instanceof SluiceError) throw error;
+      throw callFailed(url, redact((error as Error).message, [apiKey]));
+    }
   }
 
   async #take(id: string, apiKey: string, found: readonly RemoteIndexer[]): Promise<Synced> {
@@ -149,7 +155,8 @@ export class Sources {
     const { seen: before = {} } = this.#get(id);
     const had = this.#indexersOf(id);
     if (found.length === 0 && had.length > 0) {
-      throw new Error("it lists no indexers any more: those that it had are kept");
+      const message = "the source lists no indexers any more: those that it had are kept";
+      throw new SluiceError("CONFLICT", message, { field: "id", value: id });
     }
     const added: string[] = [];
     const listed = new Set<string>();

@@ -80,15 +80,18 @@ export interface FakeArr extends FakeProgram {
 }
 
 // /api/v3/indexer of Sonarr and Radarr: list, add, change. Like them it asks for the caps of what
-// is added, and refuses what does not answer.
+// is added, refuses what does not answer, and warns unless it is told to save all the same.
 export async function fakeArr(t: TestContext): Promise<FakeArr> {
   const indexers: Record<string, unknown>[] = [];
-  const made = await program(t, async (request, { pathname }) => {
+  const made = await program(t, async (request, { pathname, searchParams }) => {
     if (request.headers["x-api-key"] !== PROGRAM_KEY) return [401, { error: "Unauthorized" }];
     if (request.method === "GET") return [200, indexers];
     const entry = (await json(request)) as Record<string, unknown>;
     const problem = await problemOf(entry);
     if (problem !== undefined) return [400, [{ propertyName: "BaseUrl", errorMessage: problem }]];
+    if (searchParams.get("forceSave") !== "true") {
+      return [400, [{ isWarning: true, errorMessage: "No results in the categories" }]];
+    }
     if (request.method === "POST") {
       indexers.push({ ...entry, id: indexers.length + 1 });
       return [201, indexers.at(-1)];
