@@ -63,6 +63,15 @@ test("an indexer that answers 404 cools down, a missing torrent cools nothing", 
   assert.match((await app.call("GET /indexers/a")).body.state, /^cooling down: HTTP 404/);
 });
 
+test("behind a reverse proxy, links in feeds lead to the public address", async (t) => {
+  const publicUrl = "https://nas.example/torznab";
+  const app = await start(t, { settings: { publicUrl } });
+  await app.add(await openIndexer(t, { items: sampleItems("a", 1) }), "a");
+  const { body } = await app.call("GET /api?t=search&q=release");
+  assert.match(body, /<link>https:\/\/nas\.example\/torznab\/download\/a\?token=/);
+  assert.match(body, /<enclosure url="https:\/\/nas\.example\/torznab\/download\/a\?/);
+});
+
 test("a former key is in no history row", async (t) => {
   const app = await start(t);
   const server = await openIndexer(t);

@@ -1,5 +1,4 @@
 /** Programs whose indexers are taken over, and programs that this service is made known to. */
-import type { FastifyRequest } from "fastify";
 import type { HttpApp } from "sluice/http";
 import { register } from "../service/register.ts";
 import type { TorznabService } from "../service/service.ts";
@@ -7,6 +6,7 @@ import type { Sources } from "../service/sources.ts";
 import { fieldsOf, invalid, text } from "../settings/fields.ts";
 import { address, keyOf } from "../settings/indexer-input.ts";
 import { described, SOURCE_SCHEMAS } from "./source-schemas.ts";
+import { originOf } from "./torznab-routes.ts";
 
 interface WithId {
   Params: { id: string };
@@ -37,7 +37,7 @@ export function sourceRoutes(app: HttpApp, service: TorznabService, sources: Sou
     const registered = await register(service, {
       program: oneOf("register.program", program, ["sonarr", "radarr"] as const),
       ...placeOf("register", rest),
-      self: self === undefined ? originOf(request) : address("register.self", self).url,
+      self: self === undefined ? originOf(request, service) : address("register.self", self).url,
       name: name === undefined ? "Sluice" : text("register.name", name, 100),
     });
     return { registered };
@@ -58,8 +58,4 @@ function oneOf<Choice extends string>(
   const found = choices.find((choice) => choice === value);
   if (found === undefined) throw invalid(field, choices.join(" or "), value);
   return found;
-}
-
-function originOf(request: FastifyRequest): string {
-  return `${request.protocol}://${request.host}`;
 }

@@ -115,7 +115,7 @@ async function answer(
   await ended(service, search, reply);
   const failure = search.failure();
   if (failure !== undefined) throw failed(failure);
-  return renderPage(search, request, kind, service.parts.clock.now());
+  return renderPage(search, originOf(request, service), kind, service.parts.clock.now());
 }
 
 /** Answers when the search is done, or when the caller has left. */
@@ -132,13 +132,17 @@ async function ended(service: TorznabService, search: Search, reply: FastifyRepl
 
 type Kind = "torznab" | "newznab";
 
-function renderPage(search: Search, request: FastifyRequest, kind: Kind, now: number): string {
+function renderPage(search: Search, origin: string, kind: Kind, now: number): string {
   const { releases, total } = search.page();
-  const origin = `${request.protocol}://${request.host}`;
   const offset = search.facts.page?.offset ?? 0;
   const gaps = search.reports.map(gapOf).filter((gap) => gap !== undefined);
   const description = gaps.length === 0 ? TITLE : `${TITLE}. Incomplete: ${gaps.join("; ")}`;
   return renderFeed({ kind, title: TITLE, description, releases, offset, total, origin, now });
+}
+
+/** Where the client reaches this service: what was set, else the address that it calls. */
+export function originOf(request: FastifyRequest, { parts }: TorznabService): string {
+  return parts.settings.publicUrl ?? `${request.protocol}://${request.host}`;
 }
 
 /** Why a feed lacks releases of an indexer; undefined when it does not. */

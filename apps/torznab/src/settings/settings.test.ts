@@ -11,6 +11,7 @@ test("nothing said gives the defaults", () => {
     host: "127.0.0.1",
     port: 9797,
     apiKey: undefined,
+    publicUrl: undefined,
     insecure: false,
     requestTimeoutMs: 30_000,
     interactiveDeadlineMs: 45_000,
@@ -36,6 +37,13 @@ test("unknown variables are found, and two indexers of one host have two names",
   const indexers = ["1", "2"].map((n) => ({ url: `http://localhost:9696/${n}/api` }));
   const names = parseSettings({ indexers }, {}).indexers.map(({ name, id }) => `${name} ${id}`);
   assert.deepEqual(names, ["localhost/1 localhost-1", "localhost/2 localhost-2"]);
+});
+
+test("the public address is an address without a slash at its end", () => {
+  const read = (publicUrl: string) => parseSettings({ publicUrl }, {}).publicUrl;
+  assert.equal(read("https://nas.example/torznab/"), "https://nas.example/torznab");
+  assert.equal(read("https://nas.example"), "https://nas.example");
+  assert.throws(() => read("nas.example"), /publicUrl must be an http or https address/);
 });
 
 test("flags over the environment over the file", () => {

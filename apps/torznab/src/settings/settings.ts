@@ -5,7 +5,7 @@
 import { DEADLINE_MS_MAX, RESPONSE_BYTES_MAX } from "../limits.ts";
 import { bool, durationMs, fieldsOf, invalid, positiveMs, scalar, text, whole } from "./fields.ts";
 import { type HostInput, parseHost } from "./host-input.ts";
-import { type IndexerInput, keyOf, parseIndexer } from "./indexer-input.ts";
+import { address, type IndexerInput, keyOf, parseIndexer } from "./indexer-input.ts";
 
 export interface Settings {
   dir: string;
@@ -17,6 +17,8 @@ export interface Settings {
   apiKey: string | undefined;
   /** Serve other machines without a key. */
   insecure: boolean;
+  /** Where clients reach the service, when that is not the address that they call. */
+  publicUrl: string | undefined;
   requestTimeoutMs: number;
   /** How long a search of each priority may take, unless the caller says. */
   interactiveDeadlineMs: number;
@@ -39,6 +41,7 @@ const DEFAULTS: Settings = {
   port: 9797,
   apiKey: undefined,
   insecure: false,
+  publicUrl: undefined,
   requestTimeoutMs: 30_000,
   interactiveDeadlineMs: 45_000,
   rssDeadlineMs: 60_000,
@@ -64,6 +67,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   listen: (field, value) => listenOf(field, value),
   apiKey: (field, value) => ({ apiKey: apiKeyOf(field, value) }),
   insecure: (field, value) => ({ insecure: bool(field, value) }),
+  publicUrl: (field, value) => ({ publicUrl: address(field, value).url.replace(/\/+$/, "") }),
   requestTimeout: (field, value) => ({ requestTimeoutMs: positiveMs(field, value, 600_000) }),
   interactiveDeadline: (field, value) => ({ interactiveDeadlineMs: deadlineMs(field, value) }),
   rssDeadline: (field, value) => ({ rssDeadlineMs: deadlineMs(field, value) }),
