@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { parseArgs } from "node:util";
 import { SluiceError } from "sluice";
-import { readConfig } from "./config.ts";
+import { type Config, readConfig } from "./config.ts";
 import { BadVariable, type Environment } from "./environment.ts";
 import { BadHandlers } from "./handlers/load.ts";
 import { createJobServer, type RunningJobServer } from "./serve.ts";
@@ -54,7 +54,7 @@ async function run(path: string | undefined, env: Environment): Promise<number> 
     console.error(`${name} is not a setting of the job server and is ignored`);
   }
   const running = await createJobServer({ config, handlers: path });
-  console.log(greeting(running, config.dir));
+  console.log(greeting(running, config));
   const stop = new AbortController();
   const isFailed = await Promise.race([
     once(process, "SIGINT", { signal: stop.signal }).then(() => false),
@@ -69,10 +69,11 @@ async function run(path: string | undefined, env: Environment): Promise<number> 
   return isFailed ? 1 : 0;
 }
 
-function greeting({ address }: RunningJobServer, dir: string): string {
+function greeting({ address }: RunningJobServer, { dir, apiKey }: Config): string {
+  const key = apiKey === undefined ? "" : ` -H "authorization: Bearer $API_KEY"`;
   return `job server on ${address}, data in ${dir}
 
-  curl -X POST ${address}/job/add -H 'content-type: application/json' \\
+  curl -X POST ${address}/job/add${key} -H 'content-type: application/json' \\
     -d '{"type":"echo","worker_id":"me","arguments":{"hello":"world"}}'
-  curl ${address}/job/queue/stats`;
+  curl ${address}/job/queue/stats${key}`;
 }

@@ -88,8 +88,13 @@ export function routes(app: HttpApp, server: JobServer, closing: AbortSignal): v
       await streams.serve(reply.raw, name);
     },
   );
-  app.get("/job/queue/stats", { schema: about("getQueueStats", "Depths and counts") }, () =>
-    server.stats.report(),
+  app.get(
+    "/job/queue/stats",
+    { schema: about("getQueueStats", "Depths and counts") },
+    (request) => {
+      refuseBound(boundOf(request, server));
+      return server.stats.report();
+    },
   );
 }
 
@@ -103,6 +108,13 @@ function boundOf({ principal }: FastifyRequest, { keys }: JobServer): Bound | un
       "the API key is not valid: it is misspelt or was revoked",
     );
   return key;
+}
+
+/** Figures are of the jobs of all submitters. */
+function refuseBound(bound: Bound | undefined): void {
+  if (bound === undefined) return;
+  const message = "figures of all submitters are for API_KEY alone; GET /job/list shows your jobs";
+  throw new SluiceError("FORBIDDEN", message);
 }
 
 function timeOf(field: string, text: string | undefined): number | undefined {

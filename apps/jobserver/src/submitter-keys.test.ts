@@ -109,10 +109,13 @@ test("jobs are listed by time, the latest first, page by page", async (t) => {
 test("keys are the operator's: others neither make them nor see figures of all", async (t) => {
   const { server, operator, withKey, keyOf } = await scene(t);
   const alice = await keyOf("alice");
-  for (const line of ["GET /keys", "POST /keys", `DELETE /keys/${alice.id}`, "GET /metrics"]) {
+  const own = ["GET /keys", "POST /keys", `DELETE /keys/${alice.id}`];
+  for (const line of [...own, "GET /metrics", "GET /job/queue/stats"]) {
     const body = line.startsWith("POST") ? { worker_id: "x" } : undefined;
     assert.equal((await alice.ask(line, body)).status, 403, line);
   }
+  assert.equal((await operator("GET /job/queue/stats")).status, 200);
+  assert.match(server.said, /curl \S+\/job\/queue\/stats -H "authorization: Bearer \$API_KEY"/);
   assert.equal((await withKey("js_000000000000_wrong")("POST /job/add", ECHO)).status, 401);
   assert.equal((await server.call("POST /job/add", ECHO)).status, 401);
   const { body } = await operator("GET /keys");
