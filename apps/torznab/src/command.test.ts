@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { writeFile } from "node:fs/promises";
+import { rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { type TestContext, test } from "node:test";
@@ -40,6 +40,22 @@ test("it starts without any configuration, and says how to add the first indexer
   child.kill("SIGTERM");
   const [code] = await once(child, "exit");
   assert.equal(code, 0);
+});
+
+test("it ends with the reason when its log takes nothing more", async (t) => {
+  const { dir } = await openFolder(t);
+  const child = run(t, ["--dir", join(dir, "data"), "--listen", "0"]);
+  let said = "";
+  child.stderr!.on("data", (text) => {
+    said += text;
+  });
+  const address = await lineOf(child, /service on (\S+),/);
+  await rename(join(dir, "data"), join(dir, "moved"));
+  const added = await ask(address, "POST /indexers?test=false", { url: "http://127.0.0.1:1/api" });
+  assert.ok(added.status >= 500, `${added.status}`);
+  const [code] = await once(child, "close");
+  assert.equal(code, 1);
+  assert.match(said, /sluice torznab: .*moved, replaced or deleted.*: the service stops/);
 });
 
 test("a file with indexers, whose keys stand in the environment", async (t) => {

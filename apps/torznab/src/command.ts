@@ -50,9 +50,15 @@ export async function main(argv: readonly string[]): Promise<number> {
   } catch (error) {
     return refuse(error);
   }
-  await told();
-  await running.close();
-  return 0;
+  const failure = await Promise.race([told(), running.failed]);
+  if (failure === undefined) {
+    await running.close();
+    return 0;
+  }
+  console.error(`sluice torznab: ${failure.message}: the service stops`);
+  // What it cannot write any more is no reason to stay.
+  await running.close().catch(() => {});
+  return 1;
 }
 
 async function readSettings(path: string | undefined, flags: object): Promise<Settings> {
@@ -102,9 +108,11 @@ function greeting({ address, service }: RunningTorznab, { apiKey, dir }: Setting
   ].join("\n");
 }
 
-function told(): Promise<void> {
+function told(): Promise<undefined> {
   return new Promise((resolve) => {
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve());
+    for (const signal of ["SIGINT", "SIGTERM"] as const) {
+      process.once(signal, () => resolve(undefined));
+    }
   });
 }
 

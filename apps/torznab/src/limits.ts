@@ -66,6 +66,9 @@ export const HISTORY_PAGE_MAX = 1_000;
 /** How long a search may take: a batch that waits for a daily limit needs a day. */
 export const DEADLINE_MS_MAX = 24 * 3_600_000;
 
+/** A log that takes longer to write a few bytes is of no use. */
+export const READY_MS = 2_000;
+
 /** Searches that run at once: beyond it none could be served in time. */
 export const SEARCHES_RUNNING_MAX = 2_000;
 

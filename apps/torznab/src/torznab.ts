@@ -10,6 +10,7 @@ import { brokenRequest, torznabRoutes } from "./http/torznab-routes.ts";
 import { BODY_BYTES_MAX } from "./limits.ts";
 import { pageOf } from "./page/page.ts";
 import { addGauges } from "./service/gauges.ts";
+import { logFailure, readinessOf } from "./service/health.ts";
 import { TorznabService } from "./service/service.ts";
 import { parseSettings, type Settings } from "./settings/settings.ts";
 
@@ -24,6 +25,8 @@ export interface TorznabOptions {
 export interface RunningTorznab {
   readonly address: string;
   readonly service: TorznabService;
+  /** Resolves when the log takes nothing more: then the service is to be ended. */
+  readonly failed: Promise<Error>;
   page(): AppPage;
   close(): Promise<void>;
 }
@@ -32,6 +35,8 @@ export async function torznab(options: TorznabOptions = {}): Promise<RunningTorz
   const settings = options.settings ?? parseSettings({}, process.env);
   const { host, port, apiKey, insecure } = settings;
   const service = await TorznabService.open({ ...options, settings });
+  const { sluice } = service.parts;
+  const failed = logFailure(sluice, (error) => console.error("torznab:", error.message));
   const keys = apiKey === undefined ? undefined : [apiKey];
   try {
     const server = await serveApp({
@@ -44,6 +49,7 @@ export async function torznab(options: TorznabOptions = {}): Promise<RunningTorz
       limits: { bodyBytesMax: BODY_BYTES_MAX },
       pages: [pageOf(service)],
       broken: brokenRequest,
+      health: () => readinessOf(sluice),
       ...(keys === undefined ? {} : { keys }),
       routes: (app, { registry, closing }) => {
         service.parts.metrics.showIn(registry);
@@ -57,6 +63,7 @@ export async function torznab(options: TorznabOptions = {}): Promise<RunningTorz
     return {
       address: server.address,
       service,
+      failed,
       page: () => pageOf(service, `${server.address}/`),
       async close() {
         await server.close({ timeout: 1_000 });
