@@ -3,8 +3,7 @@ import type { HttpApp } from "sluice/http";
 import { register } from "../service/register.ts";
 import type { TorznabService } from "../service/service.ts";
 import type { Sources } from "../service/sources.ts";
-import { fieldsOf, invalid, text } from "../settings/fields.ts";
-import { address, keyOf } from "../settings/indexer-input.ts";
+import { parseRegistration, parseSource } from "../settings/program-input.ts";
 import { described, SOURCE_SCHEMAS } from "./source-schemas.ts";
 import { originOf } from "./torznab-routes.ts";
 
@@ -15,9 +14,7 @@ interface WithId {
 export function sourceRoutes(app: HttpApp, service: TorznabService, sources: Sources): void {
   app.get("/sources", described(SOURCE_SCHEMAS.listSources), () => ({ sources: sources.list }));
   app.post("/sources", described(SOURCE_SCHEMAS.addSource), async ({ body }, reply) => {
-    const { kind, ...rest } = fieldsOf("source", body, ["kind", "url", "apiKey"]);
-    const program = oneOf("source.kind", kind, ["prowlarr", "jackett"] as const);
-    const { isNew, ...added } = await sources.add({ kind: program, ...placeOf("source", rest) });
+    const { isNew, ...added } = await sources.add(parseSource(body));
     return reply.code(isNew ? 201 : 200).send(added);
   });
   app.post<WithId>("/sources/:id/sync", described(SOURCE_SCHEMAS.syncSource), ({ params }) =>
@@ -32,30 +29,8 @@ export function sourceRoutes(app: HttpApp, service: TorznabService, sources: Sou
     },
   );
   app.post("/register", described(SOURCE_SCHEMAS.register), async (request) => {
-    const known = ["program", "url", "apiKey", "self", "name"];
-    const { program, self, name, ...rest } = fieldsOf("register", request.body, known);
-    const registered = await register(service, {
-      program: oneOf("register.program", program, ["sonarr", "radarr"] as const),
-      ...placeOf("register", rest),
-      self: self === undefined ? originOf(request, service) : address("register.self", self).url,
-      name: name === undefined ? "Sluice" : text("register.name", name, 100),
-    });
+    const asked = parseRegistration(request.body, originOf(request, service));
+    const registered = await register(service, asked);
     return { registered };
   });
-}
-
-function placeOf(field: string, fields: Readonly<Record<string, unknown>>) {
-  const { url, apiKey } = address(`${field}.url`, fields.url);
-  const key = fields.apiKey === undefined ? apiKey : keyOf(`${field}.apiKey`, fields.apiKey);
-  return { url: url.replace(/\/$/, ""), apiKey: key };
-}
-
-function oneOf<Choice extends string>(
-  field: string,
-  value: unknown,
-  choices: readonly Choice[],
-): Choice {
-  const found = choices.find((choice) => choice === value);
-  if (found === undefined) throw invalid(field, choices.join(" or "), value);
-  return found;
 }

@@ -5,6 +5,7 @@ import { tryOut } from "../service/try-out.ts";
 import { hostName, parseHostLimits } from "../settings/host-input.ts";
 import { parseChange, parseIndexer } from "../settings/indexer-input.ts";
 import { changeOf, hostLimitsOf, indexerOf } from "./indexer-forms.ts";
+import { PROGRAM_ACTS } from "./programs.ts";
 
 type Values = Readonly<Record<string, string>>;
 type Act = (service: TorznabService, id: string, values: Values) => Promise<string>;
@@ -58,6 +59,7 @@ export async function act(
   action: string,
   { indexer = "", title: _, ...values }: Values,
 ): Promise<string> {
+  if (Object.hasOwn(PROGRAM_ACTS, action)) return PROGRAM_ACTS[action]!(service, values);
   const run = ACTS[action];
   if (run === undefined) throw new Error(`there is no action ${action.slice(0, 40)}`);
   return run(service, indexer, values);

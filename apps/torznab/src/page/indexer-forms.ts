@@ -94,7 +94,7 @@ export function shownHost({ host, limits: { interval, windows = [], concurrency 
   };
 }
 
-const given = (values: Readonly<Record<string, string>>) =>
+export const given = (values: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value.trim() !== ""));
 
 function windowsOf(field: string, typed: string): { limit: string; per: string }[] {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { AppSection } from "sluice/http";
+import { fakeArr, fakeProwlarr, PROGRAM_KEY } from "../testing/fake-programs.ts";
 import { sampleItems } from "../testing/indexer-server.ts";
 import { openIndexer, type Started, start } from "../testing/start.ts";
 
@@ -52,6 +53,35 @@ test("the page adds, edits, tests, pauses and removes an indexer", async (t) => 
   assert.equal(await act("remove", { indexer: "some" }), "some is removed");
   assert.equal((await titled(app, "Indexers")).rows.length, 0);
   assert.match(await act("remove", { indexer: "some" }), /there is no indexer some/);
+});
+
+test("indexers are imported, synchronised and removed with their source", async (t) => {
+  const { app, act } = await opened(t);
+  const indexer = { id: 1, name: "One", enable: true, protocol: "torrent" as const };
+  const fake = await fakeProwlarr(t, [indexer]);
+  const typed = { kind: "prowlarr", url: fake.url, apiKey: PROGRAM_KEY };
+  assert.match(await act("source", { ...typed, apiKey: "wrong" }), /refuses the key/);
+  assert.match(await act("source", typed), /is added, indexers: 1 added, 0 removed/);
+  assert.match(await act("source", typed), /has the new key, indexers: 0 added/);
+  const { rows, rowActions } = await titled(app, "Sources");
+  assert.deepEqual([rows[0]![1], rows[0]![2]], [fake.url, 1]);
+  fake.indexers = [indexer, { ...indexer, id: 2, name: "Two" }];
+  const [sync, remove] = rowActions![0]!;
+  assert.match(await act("sync", sync!.values), /was read, indexers: 1 added/);
+  assert.match(await act("removeSource", remove!.values), /is removed, with its indexers/);
+  assert.equal((await titled(app, "Indexers")).rows.length, 0);
+});
+
+test("the service is registered in Sonarr with an address that it reaches", async (t) => {
+  const { app, act } = await opened(t);
+  const fake = await fakeArr(t);
+  const typed = { program: "sonarr", url: fake.url, apiKey: PROGRAM_KEY, name: "" };
+  const away = await act("register", { ...typed, self: "http://127.0.0.1:1" });
+  assert.match(away, /Unable to connect to indexer/);
+  const self = app.address;
+  assert.equal(await act("register", { ...typed, self }), "sonarr: Sluice is added");
+  assert.equal(await act("register", { ...typed, self }), "sonarr: Sluice is changed");
+  assert.match(await act("register", { ...typed, self: "" }), /register\.self must be/);
 });
 
 test("each reader sees the search that was asked for, with links that download", async (t) => {

@@ -6,6 +6,7 @@ import { hostOf, type IndexerRecord } from "../service/indexers.ts";
 import type { TorznabService } from "../service/service.ts";
 import { act } from "./actions.ts";
 import { ADD_FIELDS, EDIT_FIELDS, HOST_FIELDS, shownHost, shownIndexer } from "./indexer-forms.ts";
+import { programActions, sourceSection } from "./programs.ts";
 import { searchAction, searchSections, startSearch } from "./search-sections.ts";
 import { timelineSections } from "./timelines.ts";
 
@@ -75,10 +76,11 @@ async function viewOf(
       },
       await indexerSection(service),
       ...hostSection(service),
+      ...sourceSection(service),
       ...(await timelineSections(service)),
       historySection(service),
     ],
-    actions: [searchAction(service), ...ACTIONS],
+    actions: [searchAction(service), ...ACTIONS, ...programActions(service)],
   };
 }
 

@@ -52,7 +52,7 @@ export interface Synced {
   readonly removed: readonly string[];
 }
 
-export type Added = SourceInfo & Synced & { readonly isNew: boolean };
+type Added = SourceInfo & Synced & { readonly isNew: boolean };
 
 export class Sources {
   readonly #service: IndexerKeeper;
