@@ -80,7 +80,7 @@ export interface FakeArr extends FakeProgram {
 }
 
 // /api/v3/indexer of Sonarr and Radarr: list, add, change. Like them it asks for the caps of what
-// is added, refuses what does not answer, and warns unless it is told to save all the same.
+// is added, refuses what does not answer, and warns unless `forceSave` is given.
 export async function fakeArr(t: TestContext): Promise<FakeArr> {
   const indexers: Record<string, unknown>[] = [];
   const made = await program(t, async (request, { pathname, searchParams }) => {
