@@ -4,7 +4,8 @@
  * payloads, attempts and leases, the gates and stores that are at home there, and a copy of what
  * every partition has. The source is only read.
  *
- * Queues whose jobs depend on each other go to one partition, because a flow must be in one.
+ * Queues whose jobs depend on each other go to one partition: the facts link jobs by their ids,
+ * which name no partition.
  */
 import { Engine, type Fact, type GoneBodies } from "@sluice/engine";
 import type { Log } from "@sluice/log";
