@@ -132,7 +132,7 @@ class WebSocket:
         head = self._until(b"\r\n\r\n").decode("latin-1")
         accept = hashlib.sha1((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").encode()).digest()
         if " 101 " not in head or base64.b64encode(accept).decode() not in head:
-            raise SluiceError("DISCONNECTED", "what answers there is no Sluice server")
+            raise SluiceError("DISCONNECTED", "the server at this address is not Sluice")
 
     def send(self, data, opcode=2):
         size = len(data)
@@ -198,7 +198,7 @@ class Client:
         if kind == ERROR:
             raise reader.error()
         if kind != WELCOME or reader.raw(4) != MAGIC:
-            raise SluiceError("DISCONNECTED", "what answers there is no Sluice server")
+            raise SluiceError("DISCONNECTED", "the server at this address is not Sluice")
 
     def add(self, queue, jobs, operation_id=""):
         """Adds jobs, each a dict with `payload` and any options; answers ids or errors."""
