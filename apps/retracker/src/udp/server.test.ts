@@ -74,7 +74,7 @@ test("a connection id is good for two minutes, and for its address alone", () =>
   }
 });
 
-test("a stranger never gets more bytes than it sent, nor an id by guessing", async () => {
+test("a stranger gets no more bytes than it sent, and the magic number is no id", async () => {
   await using scene = await TestApp.open();
   for (let i = 0; i < 60; i++) await scene.announce({ peer: `p${i}`, port: 1000 + i });
   await using client = await UdpClient.open(scene.retracker.ports.udp!);
