@@ -124,6 +124,12 @@ export class BrokerAccess {
     throw new SluiceError("CONFLICT", "this server does not use API keys; start it with --keys");
   }
 
+  /** The broker, once it is open. */
+  async opened(): Promise<Broker> {
+    await this.#opened;
+    return this.ready();
+  }
+
   /** The keys, once the broker is open. */
   async openedKeys(): Promise<KeyRing> {
     await this.#opened;

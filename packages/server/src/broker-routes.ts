@@ -28,9 +28,12 @@ import { pulseRoutes } from "./routes/pulse.ts";
 import { queueRoutes } from "./routes/queues.ts";
 import { sessionRoutes } from "./routes/session.ts";
 import { storeRoutes } from "./routes/stores.ts";
+import { webhookRoutes } from "./routes/webhooks.ts";
 import { workerRoutes } from "./routes/workers.ts";
 import type { TlsOptions } from "./shell/listener.ts";
 import type { Shell } from "./shell/shell.ts";
+import type { OpenWebhookSender } from "./webhooks/sender.ts";
+import { EventWebhooks } from "./webhooks/webhooks.ts";
 
 interface BrokerRoutesOptions {
   pages?: readonly AppPage[] | undefined;
@@ -38,6 +41,7 @@ interface BrokerRoutesOptions {
   tls?: TlsOptions | undefined;
   /** Whether callers are users of another server, known by their names. */
   hasUsers?: boolean;
+  webhooks?: OpenWebhookSender | undefined;
 }
 
 const ROUTES = [
@@ -54,13 +58,14 @@ const ROUTES = [
   keyRoutes,
   eventRoutes,
   workerRoutes,
+  webhookRoutes,
 ];
 
 /** Adds all routes of a broker to a server, the dashboard and its files included. */
 export async function brokerRoutes(
   shell: Shell,
   access: BrokerAccess,
-  { pages = [], cluster, tls, hasUsers = false }: BrokerRoutesOptions,
+  { pages = [], cluster, tls, hasUsers = false, webhooks: open }: BrokerRoutesOptions,
 ): Promise<void> {
   const { app, closing, limits, clock } = shell;
   const description = "Jobs that go out when they can run: fair between tenants, aware of limits.";
@@ -69,6 +74,7 @@ export async function brokerRoutes(
     broker: ({ principal }) => access.guarded(principal),
     missing: async () => (await access.ready().stats()).missing,
     keys: () => access.keys(),
+    webhooks: openWebhooks(shell, access, open),
     limits,
     clock,
     closing,
@@ -97,4 +103,17 @@ export async function brokerRoutes(
     const all = access.ready();
     await readBroker(cluster.ownBroker() ?? all, readings);
   });
+}
+
+function openWebhooks(
+  { app, clock, closing, log }: Shell,
+  access: BrokerAccess,
+  open: OpenWebhookSender | undefined,
+): EventWebhooks {
+  const broker = access.opened();
+  broker.catch(() => {});
+  const onTrouble = (message: string): void => log.warn(message);
+  const webhooks = new EventWebhooks({ broker, clock, open, closing, onTrouble });
+  app.addHook("onClose", () => webhooks.close());
+  return webhooks;
 }

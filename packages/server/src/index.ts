@@ -21,3 +21,9 @@ export {
 } from "./serve-app.ts";
 export type { TlsOptions } from "./shell/listener.ts";
 export type { LogLevel, LogOptions } from "./shell/log.ts";
+export type {
+  OpenWebhookSender,
+  WebhookMessage,
+  WebhookSender,
+} from "./webhooks/sender.ts";
+export type { WebhookInfo } from "./webhooks/webhook.ts";

@@ -275,6 +275,20 @@ export const NODE_BOUNDS: SessionBounds = {
   consumersMax: 100_000,
 };
 
+/** Webhooks of one server, all in memory, and queues that one names. */
+export const WEBHOOKS_MAX = 1_000;
+export const WEBHOOK_QUEUES_MAX = 64;
+export const WEBHOOK_URL_CHARS_MAX = 2_048;
+
+/** Messages that are being stored at once; beyond it events wait. */
+export const WEBHOOK_SENDS_MAX = 256;
+
+/**
+ * How often it is noted up to when all messages are stored, and webhooks are read that another node
+ * has made.
+ */
+export const WEBHOOK_NOTE_MS = 5_000;
+
 /** Leases of a lost worker that are returned in one call. */
 export const RETURNED_AT_ONCE = 1000;
 

@@ -6,6 +6,7 @@ import type { AppPage } from "./app-page.ts";
 import type { ClusterDoor } from "./cluster-door.ts";
 import { Api } from "./testing/api.ts";
 import { type Answer, start } from "./testing/start.ts";
+import type { OpenWebhookSender } from "./webhooks/sender.ts";
 
 const page: AppPage = {
   name: "demo",
@@ -179,6 +180,7 @@ async function askRest(ask: Ask): Promise<void> {
   assert.deepEqual((await ask(`PUT /v1/keys/${made.id}`, wider, 200)).grants, wider.grants);
   await ask("PUT /v1/keys/none", wider, 404);
   await ask(`DELETE /v1/keys/${made.id}`, undefined, 204);
+  await askWebhooks(ask);
   await ask("GET /v1/apps", undefined, 200);
   await ask("GET /v1/apps/demo", undefined, 200);
   await ask("POST /v1/apps/demo/actions/go", { values: {} }, 200);
@@ -198,6 +200,24 @@ async function askRest(ask: Ask): Promise<void> {
   await ask("GET /openapi.json", undefined, 200);
 }
 
+async function askWebhooks(ask: Ask): Promise<void> {
+  const asked = { url: "https://example.com/", events: ["ended"], states: ["failed"] };
+  const { id } = await ask("POST /v1/webhooks", asked, 201);
+  await ask("POST /v1/webhooks", { url: "https://example.com/", events: ["none"] }, 400);
+  await ask("GET /v1/webhooks", undefined, 200);
+  await ask(`POST /v1/webhooks/${id}/test`, undefined, 200);
+  await ask(`DELETE /v1/webhooks/${id}`, undefined, 204);
+  await ask(`DELETE /v1/webhooks/${id}`, undefined, 404);
+}
+
+/** What delivers is in another package, and has tests of its own there. */
+const webhooks: OpenWebhookSender = async () => ({
+  queue: "messages",
+  check: () => {},
+  send: async () => "c7qa",
+  close: async () => {},
+});
+
 /** It has no end of its own. */
 async function readStream(address: string, path: string, key: string): Promise<Answer> {
   const stop = new AbortController();
@@ -211,7 +231,7 @@ async function readStream(address: string, path: string, key: string): Promise<A
 }
 
 test("every operation is exercised, and answers as it is described", async (t) => {
-  const { call, server } = await start(t, { keys: true, pages: [page], cluster });
+  const { call, server } = await start(t, { keys: true, pages: [page], cluster, webhooks });
   const { key } = (await server.firstKey)!;
   const api = new Api((await call("GET /openapi.json")).body);
   const ask: Ask = async (line, body, status) => {

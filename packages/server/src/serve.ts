@@ -23,6 +23,7 @@ import { checkAddress, checkKnown, type ShellOptions } from "./shell/options.ts"
 import { isLoopback } from "./shell/origin.ts";
 import { newShell, type Shell } from "./shell/shell.ts";
 import { type StreamOptions, serveStream } from "./stream/serve-stream.ts";
+import type { OpenWebhookSender } from "./webhooks/sender.ts";
 
 export interface ServeOptions extends ShellOptions {
   /** It stays the caller's: closing the server does not close it. A promise while it recovers. */
@@ -37,6 +38,8 @@ export interface ServeOptions extends ShellOptions {
   cluster?: ClusterDoor | undefined;
   /** Logged when the server starts: what its owner found when it opened the broker's log. */
   warnings?: readonly string[] | undefined;
+  /** Sends webhooks on events: `eventWebhooks()` of `sluice/webhooks`. Absent: none are sent. */
+  webhooks?: OpenWebhookSender | undefined;
   /** Routes of one's own beside those of the broker, such as the dashboard's files. */
   routes?: ((app: FastifyInstance) => void | Promise<void>) | undefined;
 }
@@ -66,6 +69,7 @@ const OWN: Readonly<Record<Exclude<keyof ServeOptions, keyof ShellOptions>, true
   resume: true,
   cluster: true,
   warnings: true,
+  webhooks: true,
   routes: true,
 };
 

@@ -25,3 +25,10 @@ export const WEBHOOK_ANSWER_BYTES_MAX = 64 * 1024;
 
 /** How old a webhook may be for its receiver. */
 export const WEBHOOK_TOLERANCE_MS = 5 * 60_000;
+
+/** Messages about events of a server: where they wait, and how long one is not sent twice. */
+export const EVENT_WEBHOOKS_QUEUE = "sluice-webhooks";
+export const EVENT_WEBHOOKS_REPEATS = "24h";
+
+/** How long deliveries may take to end when the server closes; the others go on after a restart. */
+export const EVENT_WEBHOOKS_CLOSE_MS = 2_000;

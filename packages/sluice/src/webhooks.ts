@@ -1,4 +1,5 @@
 /** Signed messages to other programs over HTTP, delivered through a queue of their own. */
+export { type EventWebhooksOptions, eventWebhooks } from "./webhooks/event-webhooks.ts";
 export {
   newWebhookSecret,
   type SignedWebhook,

@@ -114,6 +114,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./keys.ts")).keysCommand,
   },
   {
+    name: "webhooks",
+    summary: "addresses that are called when something happens: list, create, test, delete",
+    load: async () => (await import("./webhooks.ts")).webhooksCommand,
+  },
+  {
     name: "config",
     summary: "what policies read: list, get, set, delete",
     load: async () => (await import("./config.ts")).configCommand,

@@ -18,6 +18,7 @@ import {
   serve,
   type TlsOptions,
 } from "@sluice/server";
+import { eventWebhooks } from "sluice/webhooks";
 import { withoutLogin } from "../nats-address.ts";
 import { readPem } from "../read-pem.ts";
 import { outboxPage } from "./outbox-page.ts";
@@ -109,7 +110,7 @@ function describePlace({ durability, log, dir }: LogPlace): string {
 
 export function serverOptions(settings: ServerSettings): Omit<ServeOptions, "broker"> {
   const { host, port = SERVER_OPTIONS.port.default, insecure, keys, rootKey } = settings;
-  const { resume, allowHosts, allowOrigins, logLevel = "info" } = settings;
+  const { resume, allowHosts, allowOrigins, webhookHosts: hosts, logLevel = "info" } = settings;
   return {
     host,
     port,
@@ -119,6 +120,7 @@ export function serverOptions(settings: ServerSettings): Omit<ServeOptions, "bro
     resume,
     allowHosts,
     allowOrigins,
+    webhooks: eventWebhooks({ hosts }),
     log: logLevel,
     limits: among(LIMIT_OPTIONS, settings),
   };

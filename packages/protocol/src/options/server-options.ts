@@ -219,6 +219,10 @@ export const SERVER_OPTIONS = {
   tlsCa: { kind: WORD, text: "File with who signs clients: they must show a certificate." },
   allowHosts: { kind: WORDS, text: "Names that it answers to beside its addresses." },
   allowOrigins: { kind: WORDS, text: "Origins whose pages may call it." },
+  webhookHosts: {
+    kind: WORDS,
+    text: "Hosts of webhooks that may be private or on any port: 10.0.0.5:8080. Others are public.",
+  },
   resume: {
     kind: RESUME,
     default: "2s",

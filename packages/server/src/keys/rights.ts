@@ -241,6 +241,9 @@ function listOf(texts: unknown): string[] {
 const RESERVED = "sluice:";
 
 export const KEYS_STORE = `${RESERVED}keys`;
+export const WEBHOOKS_STORE = `${RESERVED}webhooks`;
+/** Up to when the ends of jobs were sent to webhooks. */
+export const WEBHOOKS_SENT_STORE = `${RESERVED}webhooks-sent`;
 
 /** What policies read. All keys may read it, and only `admin` on everything may write it. */
 export const CONFIG_STORE = "config";

@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import type { Broker, Clock, OperationOptions, ServerLimits } from "@sluice/protocol";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { KeyRing } from "../keys/key-ring.ts";
+import type { EventWebhooks } from "../webhooks/webhooks.ts";
 
 /** What the routes stand on. */
 export interface RouteContext {
@@ -11,6 +12,7 @@ export interface RouteContext {
   missing(): Promise<readonly number[] | undefined>;
   /** Refuses when the server asks for no keys. */
   keys(): KeyRing;
+  readonly webhooks: EventWebhooks;
   readonly limits: ServerLimits;
   readonly clock: Clock;
   /** Aborted when the server begins to close. */

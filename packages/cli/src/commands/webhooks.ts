@@ -1,0 +1,86 @@
+import { type Call, type Command, Misuse, tell, textOf, textsOf, wordsOf } from "../command.ts";
+import { printable, table, time } from "../show.ts";
+import { http, TARGET, TARGET_USAGE } from "../target.ts";
+
+interface WebhookInfo {
+  readonly id: string;
+  readonly url: string;
+  readonly name: string;
+  readonly events: readonly string[];
+  readonly queues: readonly string[];
+  readonly states?: readonly string[];
+  readonly createdAt: number;
+}
+
+const VERBS = ["list", "create", "test", "delete"];
+
+export const webhooksCommand: Command = {
+  name: "webhooks",
+  verbs: VERBS,
+  usage: `sluice webhooks [list]
+sluice webhooks create URL             the secret that signs its messages is shown this once
+sluice webhooks test ID                sends a message of type "test"
+sluice webhooks delete ID              messages that wait are given up
+
+  --event NAME           what it is called for, by the names of \`sluice events\` (repeat; default dead)
+  --state STATE          of jobs that ended: only finished, failed, cancelled or expired (repeat)
+  --queue NAME           only of this queue, or of a prefix* (repeat; default all)
+  --name TEXT            for people
+${TARGET_USAGE}`,
+  options: {
+    ...TARGET,
+    event: { type: "string", multiple: true },
+    state: { type: "string", multiple: true },
+    queue: { type: "string", multiple: true },
+    name: { type: "string" },
+  },
+  run: async (call) => {
+    const [verb = "list", ...rest] = call.words;
+    if (verb === "list") return list(call);
+    if (verb === "create") return create(call, wordsOf(rest, "URL")[0]);
+    if (verb !== "test" && verb !== "delete") {
+      throw new Misuse(`"${verb}" is not one of ${VERBS.join(", ")}`);
+    }
+    const [id] = wordsOf(rest, "ID");
+    const path = `/v1/webhooks/${encodeURIComponent(id)}`;
+    if (verb === "delete") {
+      await http(call, `DELETE ${path}`);
+      return tell(call, { deleted: id }, () => `${id} is deleted`);
+    }
+    const { job } = await http<{ job: string }>(call, `POST ${path}/test`);
+    return tell(call, { job }, () => `the message is job ${job}: see \`sluice job ${job}\``);
+  },
+};
+
+async function list(call: Call): Promise<number> {
+  const { items } = await http<{ items: readonly WebhookInfo[] }>(call, "GET /v1/webhooks");
+  const rows = items.map(({ id, name, url, events, states = [], queues, createdAt }) => [
+    id,
+    printable(name),
+    printable(url),
+    [...events, ...states].join(" "),
+    queues.join(" "),
+    time(createdAt),
+  ]);
+  return tell(call, items, () =>
+    table(["webhook", "name", "address", "events", "queues", "made"], rows),
+  );
+}
+
+async function create(call: Call, url: string): Promise<number> {
+  const lists = [
+    ["events", textsOf(call, "event")],
+    ["states", textsOf(call, "state")],
+    ["queues", textsOf(call, "queue")],
+  ] as const;
+  const name = textOf(call, "name");
+  const created = await http<WebhookInfo & { secret: string }>(call, "POST /v1/webhooks", {
+    url,
+    ...(name === undefined ? {} : { name }),
+    ...Object.fromEntries(lists.filter(([, values]) => values.length > 0)),
+  });
+  if (!call.isJson) {
+    call.output.progress.write(`webhook ${created.id}: its secret is not shown again\n`);
+  }
+  return tell(call, created, () => created.secret);
+}

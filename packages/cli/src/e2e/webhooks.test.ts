@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { test } from "node:test";
+import { verifyWebhook } from "sluice/webhooks";
+import { runSluice, spawnServe } from "../testing/spawn-serve.ts";
+
+test("a webhook of the command line is called when a job is dead", async (t) => {
+  const receiver = createServer().listen(0, "127.0.0.1");
+  await once(receiver, "listening");
+  t.after(() => receiver.closeAllConnections());
+  t.after(() => receiver.close());
+  const host = `127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+  const server = await spawnServe(t, ["--durability", "memory", "--webhook-hosts", host]);
+  const env = { SLUICE_URL: server.address };
+  const run = async (...words: string[]): Promise<string> => {
+    const { code, out, err } = await runSluice(words, env);
+    assert.equal(code, 0, err);
+    return out.trim();
+  };
+  const next = async (): Promise<string> => {
+    const [request, response] = await once(receiver, "request");
+    const body = await text(request);
+    response.end();
+    verifyWebhook(request.headers, body, secret);
+    return body;
+  };
+  const secret = await run("webhooks", "create", `http://${host}/`, "--name", "pager");
+  const [webhook] = JSON.parse(await run("webhooks", "list", "--json"));
+  assert.deepEqual([webhook.name, webhook.events, webhook.queues], ["pager", ["dead"], ["*"]]);
+  const tried = next();
+  assert.match(await run("webhooks", "test", webhook.id), /^the message is job \S+/);
+  assert.equal(JSON.parse(await tried).type, "test");
+  const dead = next();
+  await run("add", "mail", "{}", "--create", "--attempts", "1");
+  await runSluice(["consume", "mail", "--count", "1", "--", "false"], env);
+  const { type, data } = JSON.parse(await dead);
+  assert.deepEqual([type, data.queue, data.dlq], ["dead", "mail", "mail.dlq"]);
+  assert.match(await run("webhooks", "delete", webhook.id), /is deleted/);
+  assert.equal(await run("webhooks", "list", "--json"), "[]");
+});
+
+test("an address that is not public is refused in a sentence", async (t) => {
+  const server = await spawnServe(t, ["--durability", "memory"]);
+  const env = { SLUICE_URL: server.address };
+  const { code, err } = await runSluice(["webhooks", "create", "http://10.0.0.1/"], env);
+  assert.equal(code, 2);
+  assert.match(err, /10\.0\.0\.1, which is not a public address/);
+});

@@ -1,0 +1,74 @@
+import { EVENT_NAMES } from "@sluice/protocol";
+import type { FastifyInstance } from "fastify";
+import { END_STATES } from "../webhooks/webhook.ts";
+import type { RouteContext } from "./context.ts";
+import { route } from "./route.ts";
+import {
+  about,
+  answers,
+  DONE,
+  list,
+  object,
+  refusable,
+  type Schema,
+  TEXT,
+  TIME,
+} from "./shapes.ts";
+
+const ASKED: Readonly<Record<string, Schema>> = {
+  url: about("Where messages are posted to.", TEXT),
+  name: about("For people.", TEXT),
+  events: about(
+    "What it is called for; default `dead`.",
+    list({ type: "string", enum: [...EVENT_NAMES] }),
+  ),
+  queues: about("Names, or prefixes that end in `*`; default all.", list(TEXT)),
+  states: about(
+    "Of jobs that `ended`, only those that ended so; default all.",
+    list({ type: "string", enum: [...END_STATES] }),
+  ),
+};
+
+const INFO = { id: TEXT, ...ASKED, createdAt: TIME, createdBy: TEXT };
+
+export function webhookRoutes(app: FastifyInstance, { webhooks }: RouteContext): void {
+  route(app, "GET /v1/webhooks", {
+    about: ["listWebhooks", "webhooks", "The webhooks that you could have made"],
+    response: answers(object({ items: list(object(INFO)) }, ["items"])),
+    handler: async ({ principal }) => {
+      principal.charge();
+      return { items: await webhooks.list(principal) };
+    },
+  });
+  route(app, "POST /v1/webhooks", {
+    about: ["createWebhook", "webhooks", "Make a webhook: its secret is shown this once"],
+    description:
+      "It takes `admin` on the queues that it names. Addresses must be public, unless the " +
+      "server's `webhookHosts` lists their hosts.",
+    body: object(ASKED, ["url"]),
+    response: refusable({
+      201: { description: "Made.", ...object({ ...INFO, secret: TEXT }, ["id", "secret"]) },
+    }),
+    handler: async ({ principal, body }, reply) => {
+      principal.charge();
+      return reply.code(201).send(await webhooks.create(body, principal));
+    },
+  });
+  route<{ Params: { id: string } }>(app, "DELETE /v1/webhooks/:id", {
+    about: ["deleteWebhook", "webhooks", "Delete a webhook; messages that wait are given up"],
+    response: DONE,
+    handler: async ({ principal, params }, reply) => {
+      principal.charge();
+      await webhooks.delete(params.id, principal);
+      return reply.code(204).send();
+    },
+  });
+  route<{ Params: { id: string } }>(app, "POST /v1/webhooks/:id/test", {
+    about: ["testWebhook", "webhooks", "Send a message of type `test`; answers its job"],
+    response: answers(object({ job: TEXT }, ["job"])),
+    handler: async ({ principal, params }) => {
+      principal.charge();
+      return { job: await webhooks.test(params.id, principal) };
+    },
+  });
+}

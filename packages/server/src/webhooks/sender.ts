@@ -1,0 +1,28 @@
+/** What sends the messages: the server decides which, and a queue of the broker delivers them. */
+import type { Broker } from "@sluice/protocol";
+
+export interface WebhookMessage {
+  readonly url: string;
+  readonly type: string;
+  readonly data: unknown;
+  /** The webhook that it belongs to: its secret signs the message. */
+  readonly signer: string;
+  /** A message with an id that was sent before is not sent again. */
+  readonly id: string;
+}
+
+export interface WebhookSender {
+  /** The queue that messages wait in. What happens there is sent to none. */
+  readonly queue: string;
+  /** Refuses an address that is never called. */
+  check(url: string): void;
+  /** Answers the id of the message's job, when that is durable. */
+  send(message: WebhookMessage): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** `secretOf` answers undefined for a webhook that was deleted: its messages are given up. */
+export type OpenWebhookSender = (
+  broker: Broker,
+  secretOf: (signer: string) => string | undefined,
+) => Promise<WebhookSender>;

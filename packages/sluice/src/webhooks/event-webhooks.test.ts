@@ -1,0 +1,240 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { type TestContext, test } from "node:test";
+import { type LocalBroker, openBroker } from "@sluice/broker";
+import { MemoryLog } from "@sluice/log";
+import { type RunningServer, serve } from "@sluice/server";
+import { eventWebhooks, verifyWebhook } from "../webhooks.ts";
+
+interface Received {
+  readonly headers: IncomingMessage["headers"];
+  readonly body: string;
+  // biome-ignore lint/suspicious/noExplicitAny: messages are looked into by the tests.
+  readonly message: any;
+}
+
+interface Receiver {
+  readonly host: string;
+  readonly url: string;
+  readonly count: number;
+  next(): Promise<Received>;
+}
+
+async function receiver(t: TestContext): Promise<Receiver> {
+  const arrived: Received[] = [];
+  let count = 0;
+  let wake = (): void => {};
+  const server = createServer(async (request, response) => {
+    const body = await text(request);
+    arrived.push({ headers: request.headers, body, message: JSON.parse(body) });
+    count++;
+    response.end();
+    wake();
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    host,
+    url: `http://${host}/hook`,
+    get count() {
+      return count;
+    },
+    next: async () => {
+      while (arrived.length === 0) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+      return arrived.shift()!;
+    },
+  };
+}
+
+interface Started {
+  readonly broker: LocalBroker;
+  readonly server: RunningServer;
+  // biome-ignore lint/suspicious/noExplicitAny: answers are looked into by the tests.
+  call(line: string, body?: unknown, key?: string): Promise<{ status: number; body: any }>;
+  close(): Promise<void>;
+}
+
+/** A broker, and the servers before it: they are closed first. */
+interface Stage {
+  readonly broker: LocalBroker;
+  readonly servers: RunningServer[];
+}
+
+async function start(
+  { broker, servers }: Stage,
+  hosts: readonly string[],
+  keys: boolean = false,
+): Promise<Started> {
+  const webhooks = eventWebhooks({ hosts });
+  const server = await serve({ broker, keys, port: 0, log: "silent", webhooks });
+  servers.push(server);
+  return {
+    broker,
+    server,
+    close: () => server.close(),
+    call: async (line, body, key) => {
+      const [method = "", path] = line.split(" ");
+      const response = await fetch(`${server.address}${path}`, {
+        method,
+        headers: {
+          ...(body === undefined ? {} : { "content-type": "application/json" }),
+          ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      const answer = await response.text();
+      return { status: response.status, body: answer === "" ? undefined : JSON.parse(answer) };
+    },
+  };
+}
+
+async function open(t: TestContext): Promise<Stage> {
+  const broker = await openBroker({ log: new MemoryLog() });
+  const servers: RunningServer[] = [];
+  t.after(async () => {
+    for (const server of servers) await server.close();
+    await broker.close();
+  });
+  return { broker, servers };
+}
+
+/** Adds a job and fails it for good; answers its id. */
+async function kill(broker: LocalBroker, queue: string): Promise<string> {
+  await broker.setQueue(queue, {});
+  await broker.add(queue, [{ payload: Buffer.from("1") }]);
+  const [job] = await broker.lease(queue, { max: 1, worker: "w" });
+  await broker.nack([{ lease: job!.lease, error: "boom", unrecoverable: true }]);
+  return job!.id;
+}
+
+async function finish(broker: LocalBroker, queue: string): Promise<string> {
+  await broker.add(queue, [{ payload: Buffer.from("1") }]);
+  const [job] = await broker.lease(queue, { max: 1, worker: "w" });
+  await broker.ack([{ lease: job!.lease, result: Buffer.from('"done"') }]);
+  return job!.id;
+}
+
+test("a webhook is called for the events and queues that it names, signed", async (t) => {
+  const to = await receiver(t);
+  const { broker, call } = await start(await open(t), [to.host]);
+  const dead = (await call("POST /v1/webhooks", { url: to.url, queues: ["mail*"] })).body;
+  const asked = { url: to.url, events: ["ended"], states: ["finished"], queues: ["pay"] };
+  const finished = (await call("POST /v1/webhooks", asked)).body;
+  await kill(broker, "other");
+  const id = await kill(broker, "mail");
+  const first = await to.next();
+  verifyWebhook(first.headers, first.body, dead.secret);
+  assert.throws(() => verifyWebhook(first.headers, first.body, finished.secret));
+  assert.equal(first.message.type, "dead");
+  const { event, queue, id: told, dlq, error } = first.message.data;
+  assert.deepEqual([event, queue, told, dlq, error], ["dead", "mail", id, "mail.dlq", "boom"]);
+  await kill(broker, "pay");
+  const done = await finish(broker, "pay");
+  const second = await to.next();
+  verifyWebhook(second.headers, second.body, finished.secret);
+  const { data } = second.message;
+  assert.deepEqual([data.event, data.id, data.state], ["ended", done, "finished"]);
+  assert.equal(data.result, undefined, "results can be asked for");
+  assert.equal(to.count, 2);
+});
+
+test("ends while the server was down are sent when it is back, and none twice", async (t) => {
+  const to = await receiver(t);
+  const stage = await open(t);
+  const { broker } = stage;
+  const first = await start(stage, [to.host]);
+  await kill(broker, "mail");
+  await first.call("POST /v1/webhooks", { url: to.url, events: ["dead", "ended"] });
+  const before = await kill(broker, "mail");
+  assert.equal((await to.next()).message.data.id, before);
+  await first.close();
+  const down = await kill(broker, "mail");
+  const ended = await finish(broker, "mail");
+  await start(stage, [to.host]);
+  const after = [(await to.next()).message.data, (await to.next()).message.data];
+  const told = after.map(({ event, id, queue }) => [event, id, queue]);
+  const byName = (a: string[], b: string[]) => (a[0]! < b[0]! ? -1 : 1);
+  assert.deepEqual(told.sort(byName), [
+    ["dead", down, "mail"],
+    ["ended", ended, "mail"],
+  ]);
+  const last = await kill(broker, "mail");
+  assert.equal((await to.next()).message.data.id, last);
+  assert.equal(to.count, 4, "not what died before it was made, and nothing twice");
+});
+
+test("what happens to the messages themselves is sent to none", async (t) => {
+  const to = await receiver(t);
+  const { broker, call } = await start(await open(t), [to.host]);
+  await call("POST /v1/webhooks", { url: to.url, events: ["added", "leased", "ended", "queue"] });
+  await broker.setQueue("q", {});
+  await finish(broker, "q");
+  const seen: string[] = [];
+  while (seen.length < 4) seen.push((await to.next()).message.type);
+  assert.deepEqual(seen.toSorted(), ["added", "ended", "leased", "queue"]);
+  const messages = await broker.countJobs({ queues: ["sluice-webhooks*"] });
+  assert.equal(messages.count, 4);
+});
+
+test("a test message shows whether the address answers; deleted webhooks get none", async (t) => {
+  const to = await receiver(t);
+  const { broker, call } = await start(await open(t), [to.host]);
+  const { id, secret } = (await call("POST /v1/webhooks", { url: to.url, name: "pager" })).body;
+  const { job } = (await call(`POST /v1/webhooks/${id}/test`)).body;
+  const { headers, body, message } = await to.next();
+  verifyWebhook(headers, body, secret);
+  assert.equal(message.type, "test");
+  assert.equal((await broker.ended(job)).state, "finished");
+  const { items } = (await call("GET /v1/webhooks")).body;
+  assert.deepEqual([items.length, items[0].name, items[0].secret], [1, "pager", undefined]);
+  assert.equal((await call(`DELETE /v1/webhooks/${id}`)).status, 204);
+  assert.equal((await call(`POST /v1/webhooks/${id}/test`)).body.error.code, "NOT_FOUND");
+  await kill(broker, "mail");
+  assert.equal(to.count, 1);
+});
+
+test("addresses that are not public are refused, and fields that are wrong", async (t) => {
+  const { call } = await start(await open(t), []);
+  for (const [body, field] of [
+    [{ url: "http://127.0.0.1/" }, "url"],
+    [{ url: "http://169.254.169.254/latest" }, "url"],
+    [{ url: "http://[::ffff:127.0.0.1]/" }, "url"],
+    [{ url: "https://example.com:22/" }, "url"],
+    [{ url: "https://a:b@example.com/" }, "url"],
+    [{ url: "file:///etc/passwd" }, "url"],
+    [{ url: "https://example.com/", queues: [] }, "queues"],
+  ] as const) {
+    const { status, body: answer } = await call("POST /v1/webhooks", body);
+    assert.deepEqual([status, answer.error.details.field], [400, field], JSON.stringify(body));
+  }
+});
+
+test("a key makes webhooks for the queues that it administers, and sees only these", async (t) => {
+  const { call, server } = await start(await open(t), [], true);
+  const root = (await server.firstKey)!.key;
+  const admin = { action: "admin", on: "acme.*" } as const;
+  const { key: acme } = await server.keys.create({ name: "acme", grants: [admin] });
+  const { key: viewer } = await server.keys.create({ name: "v", role: "viewer" });
+  const url = "https://example.com/hook";
+  const own = await call("POST /v1/webhooks", { url, queues: ["acme.mail"] }, acme);
+  assert.equal(own.status, 201);
+  const all = await call("POST /v1/webhooks", { url }, acme);
+  assert.deepEqual([all.status, all.body.error.details.on], [403, "*"]);
+  assert.equal((await call("POST /v1/webhooks", { url }, viewer)).status, 403);
+  const { id } = (await call("POST /v1/webhooks", { url }, root)).body;
+  const seen = (await call("GET /v1/webhooks", undefined, acme)).body.items;
+  assert.deepEqual([seen.length, seen[0].id], [1, own.body.id]);
+  assert.equal((await call(`DELETE /v1/webhooks/${id}`, undefined, acme)).status, 404);
+  assert.equal((await call("GET /v1/webhooks", undefined, root)).body.items.length, 2);
+});
