@@ -13,6 +13,9 @@ import { readPem } from "./read-pem.ts";
 
 export const DEFAULT_URL = "http://127.0.0.1:7070";
 
+/** How the audit log of a server knows that a person used the command line. */
+const CLIENT = "sluice command";
+
 export const TARGET: Options = {
   context: { type: "string" },
   url: { type: "string" },
@@ -105,7 +108,7 @@ export async function connected<Answer>(
 ): Promise<Answer> {
   const { url, apiKey, tls } = targetOf(call);
   const dial = dialWs(tls);
-  const port = await connectBroker(url, { apiKey, client: "sluice command", dial });
+  const port = await connectBroker(url, { apiKey, client: CLIENT, dial });
   const sluice = new SluiceHandles({ port, clock: new SystemClock() });
   try {
     return await act({ sluice, broker: sluice.broker });
@@ -120,6 +123,7 @@ export async function http<Answer>(call: Call, line: string, body?: unknown): Pr
   const [method, path] = line.split(" ") as [string, string];
   const address = new URL(path, url.replace(/^ws/, "http"));
   const headers = {
+    "user-agent": CLIENT,
     ...(body === undefined ? {} : { "content-type": "application/json" }),
     ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
   };

@@ -10,6 +10,8 @@ export interface Session {
   hasKeys: boolean;
   /** False: an app's own server. */
   hasBroker: boolean;
+  /** Whether webhooks can be made. */
+  hasWebhooks?: boolean;
   grants: readonly SessionGrant[];
   /** Who is logged in, when the page is behind the login of another server. */
   user?: string;

@@ -14,6 +14,8 @@ export interface LaneStats extends EngineLaneStats {
   shareOwed: number;
   /** The part that it has received of all that the lanes of its tier have, 0 to 1. */
   shareReceived: number;
+  /** How long its last jobs waited once they were due, the mean; only of the busiest lanes. */
+  wait?: number;
 }
 
 /** By what lanes are listed, the largest first. */

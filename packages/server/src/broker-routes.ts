@@ -1,6 +1,9 @@
 /** Everything that a broker is asked over HTTP, in a server and in a page that is mounted alike. */
 import { allQueues } from "@sluice/protocol";
 import type { AppPage } from "./app-page.ts";
+import type { AuditLog } from "./audit/audit-log.ts";
+import { audited } from "./audit/audited.ts";
+import { callerOf } from "./audit/caller.ts";
 import type { BrokerAccess } from "./broker-access.ts";
 import type { ClusterDoor } from "./cluster-door.ts";
 import { healthRoutes } from "./health.ts";
@@ -12,6 +15,7 @@ import { Readings } from "./metrics/reading.ts";
 import { describe } from "./openapi.ts";
 import { addRoutes } from "./routes/add.ts";
 import { appRoutes } from "./routes/apps.ts";
+import { auditRoutes } from "./routes/audit.ts";
 import { callRoutes } from "./routes/calls.ts";
 import { clusterRoutes } from "./routes/cluster.ts";
 import type { RouteContext } from "./routes/context.ts";
@@ -41,6 +45,7 @@ interface BrokerRoutesOptions {
   tls?: TlsOptions | undefined;
   /** Whether callers are users of another server, known by their names. */
   hasUsers?: boolean;
+  audit: AuditLog;
   webhooks?: OpenWebhookSender | undefined;
 }
 
@@ -59,26 +64,35 @@ const ROUTES = [
   eventRoutes,
   workerRoutes,
   webhookRoutes,
+  auditRoutes,
 ];
 
 /** Adds all routes of a broker to a server, the dashboard and its files included. */
 export async function brokerRoutes(
   shell: Shell,
   access: BrokerAccess,
-  { pages = [], cluster, tls, hasUsers = false, webhooks: open }: BrokerRoutesOptions,
+  options: BrokerRoutesOptions,
 ): Promise<void> {
+  const { pages = [], cluster, tls, hasUsers = false, audit } = options;
   const { app, closing, limits, clock } = shell;
   const description = "Jobs that go out when they can run: fair between tenants, aware of limits.";
   await describe(app, { title: "Sluice", description });
   const context: RouteContext = {
-    broker: ({ principal }) => access.guarded(principal),
+    broker: (request) => {
+      const broker = access.guarded(request.principal);
+      return request.method === "GET"
+        ? broker
+        : audited(broker, audit, callerOf(request, hasUsers));
+    },
+    audit: { log: audit, caller: (request) => callerOf(request, hasUsers) },
     missing: async () => (await access.ready().stats()).missing,
     keys: () => access.keys(),
-    webhooks: openWebhooks(shell, access, open),
+    webhooks: openWebhooks(shell, access, options.webhooks),
     limits,
     clock,
     closing,
   };
+  app.addHook("onClose", () => audit.close());
   for (const addRoutesTo of ROUTES) addRoutesTo(app, context);
   const history = keepHistory(() => access.ready(), clock, closing);
   overviewRoutes(app, context, history);
@@ -89,6 +103,7 @@ export async function brokerRoutes(
     hasBroker: true,
     isTls: tls !== undefined,
     hasUsers,
+    hasWebhooks: options.webhooks !== undefined,
   });
   dashboardRoutes(app);
   appRoutes(app, pages);

@@ -145,6 +145,21 @@ export const APP_SHOW_CHARS_MAX = 200;
 export const HISTORY_EVERY_MS = 5_000;
 export const HISTORY_POINTS = 360;
 
+/**
+ * Longer ranges at a coarser resolution, kept over a restart: a point a minute for six hours, and
+ * one in five minutes for a day. That is 15 kB of memory a queue.
+ */
+export const HISTORY_RANGES = {
+  "6h": { everyMs: 60_000, points: 360 },
+  "24h": { everyMs: 300_000, points: 288 },
+} as const;
+
+/** Queues of a moment that is stored: 60 bytes each, 8 MB in all when all of them are busy. */
+export const HISTORY_STORED_QUEUES_MAX = 200;
+
+/** Queues that have the longer ranges. */
+export const HISTORY_RANGE_QUEUES_MAX = 500;
+
 /** Queues whose history is kept; beyond it the newest have none. */
 export const HISTORY_QUEUES_MAX = 2_000;
 
@@ -274,6 +289,18 @@ export const NODE_BOUNDS: SessionBounds = {
   waitingMax: 100_000,
   consumersMax: 100_000,
 };
+
+/** Entries of the audit log: about 500 bytes of memory each. */
+export const AUDIT_ENTRIES_MAX = 10_000;
+export const AUDIT_PAGE_MAX = 500;
+export const AUDIT_ON_CHARS_MAX = 200;
+export const AUDIT_DETAIL_CHARS_MAX = 300;
+
+/** The same action again within this time is counted, so that a loop does not fill the log. */
+export const AUDIT_REPEAT_MS = 1_000;
+
+/** How often entries beyond the bound are looked for. */
+export const AUDIT_TRIM_MS = 10 * 60_000;
 
 /** Webhooks of one server, all in memory, and queues that one names. */
 export const WEBHOOKS_MAX = 1_000;

@@ -201,6 +201,7 @@ async function askRest(ask: Ask): Promise<void> {
 }
 
 async function askWebhooks(ask: Ask): Promise<void> {
+  await ask("GET /v1/audit?limit=5&text=key", undefined, 200);
   const asked = { url: "https://example.com/", events: ["ended"], states: ["failed"] };
   const { id } = await ask("POST /v1/webhooks", asked, 201);
   await ask("POST /v1/webhooks", { url: "https://example.com/", events: ["none"] }, 400);

@@ -9,6 +9,9 @@ import {
   SystemClock,
 } from "@sluice/protocol";
 import type { FastifyInstance } from "fastify";
+import type { AuditLog } from "./audit/audit-log.ts";
+import { audited } from "./audit/audited.ts";
+import { openAudit, viaOfClient } from "./audit/caller.ts";
 import { BrokerAccess } from "./broker-access.ts";
 import { brokerRoutes } from "./broker-routes.ts";
 import type { ClusterDoor } from "./cluster-door.ts";
@@ -50,7 +53,7 @@ export interface StreamDoor {
   /** Whether an upgrade is to be refused: a stranger's page may have asked for it. */
   refuse(request: IncomingMessage): { status: number; message: string } | undefined;
   /** The broker as the holder of this key may use it, checked on every call. */
-  open(apiKey: string | undefined, request?: IncomingMessage): Promise<Broker>;
+  open(apiKey: string | undefined, request?: IncomingMessage, client?: string): Promise<Broker>;
   /** Aborted when the server begins to close. */
   readonly closing: AbortSignal;
 }
@@ -91,13 +94,14 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const shell = newShell({ ...options, clock }, access);
   warnOfPlainText(shell, options, hasKeys);
   for (const warning of options.warnings ?? []) shell.log.warn(warning);
+  const audit = openAudit(shell, access);
   const running = await listen(shell, options, async () => {
-    await brokerRoutes(shell, access, options);
+    await brokerRoutes(shell, access, { ...options, audit });
     await options.routes?.(shell.app);
   });
   const firstKey = access.firstKey();
   firstKey.catch(() => {});
-  const stream = streamDoor(shell, access);
+  const stream = streamDoor(shell, access, audit);
   openStream(stream, resumeMs, partitionStreams(shell, access, options.cluster));
   return { ...running, firstKey, keys: serverKeys(access), stream };
 }
@@ -139,8 +143,14 @@ function warnOfPlainText({ log }: Shell, { host, tls }: ServeOptions, hasKeys: b
 }
 
 /** Over a stream the key comes in the first frame, so that only `open` can ask for it. */
-function streamDoor({ app, refuse, verify, closing }: Shell, access: BrokerAccess): StreamDoor {
-  const open: StreamDoor["open"] = async (apiKey, request) =>
-    access.guarded(verify(apiKey, request?.socket.remoteAddress ?? ""));
+function streamDoor(
+  { app, refuse, verify, closing }: Shell,
+  access: BrokerAccess,
+  audit: AuditLog,
+): StreamDoor {
+  const open: StreamDoor["open"] = async (apiKey, request, client) => {
+    const principal = verify(apiKey, request?.socket.remoteAddress ?? "");
+    return audited(access.guarded(principal), audit, { principal, via: viaOfClient(client) });
+  };
   return { server: app.server, refuse, open, closing };
 }

@@ -18,6 +18,8 @@ export function pages({ failedId, flowId, stepsId }: Scene): readonly PageRow[] 
     ["gates", "#/gates", "provider:slow"],
     ["workers", "#/workers", "holds"],
     ["events", "#/events", "attempt 0"],
+    ["webhooks", "#/webhooks", "pager"],
+    ["audit", "#/audit", "purge"],
     ["config", "#/config", "limits"],
     ["job", `#/jobs/${failedId}`, "added"],
     ["steps", `#/jobs/${stepsId}`, "waits for its signal"],

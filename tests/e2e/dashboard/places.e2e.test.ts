@@ -187,6 +187,39 @@ test("a value of the configuration is set, changed and deleted", () =>
     await row.waitFor({ state: "detached" });
   }));
 
+test("a webhook is made, tested and deleted, and the audit log tells all of it", () =>
+  stage.look("#/webhooks", async (page) => {
+    await page.getByRole("heading", { name: "No webhook yet" }).waitFor();
+    const dialog = page.getByRole("dialog");
+    await act(page, "Create a webhook", "Create", { Address: "http://127.0.0.1/", Name: "pager" });
+    await dialog.getByText("127.0.0.1, which is not a public address").waitFor();
+    await dialog.getByLabel("Address").fill("http://hook.invalid/");
+    await dialog.getByLabel("Queues").fill("orders.*, payments");
+    await dialog.getByRole("button", { name: "Create", exact: true }).click();
+    await said(page, /Webhook pager was created/);
+    await page.getByText("The secret of pager, shown this once").waitFor();
+    const [made] = (await call("GET /v1/webhooks")).body.items;
+    assert.deepEqual([made.events, made.queues], [["dead"], ["orders.*", "payments"]]);
+    const row = page.getByRole("row").filter({ hasText: "pager" });
+    await row.getByRole("button", { name: "Test" }).click();
+    await dialog.getByRole("button", { name: "Send" }).click();
+    await said(page, /The message is job/);
+    await row.getByRole("link", { name: "all" }).click();
+    await page.getByText('"type":"test"').waitFor();
+    await page.goBack();
+    await row.getByRole("button", { name: "Delete" }).click();
+    await dialog.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("heading", { name: "No webhook yet" }).waitFor();
+    await page.getByRole("link", { name: "Audit log" }).click();
+    for (const action of ["createWebhook", "testWebhook", "deleteWebhook"]) {
+      await page.getByRole("cell", { name: action, exact: true }).first().waitFor();
+    }
+    await page.getByText(/^refused: INVALID/).waitFor();
+    await page.getByLabel("Who, what or on what").fill("DELETEwebhook");
+    await page.getByRole("cell", { name: "createWebhook" }).first().waitFor({ state: "detached" });
+    assert.equal(await page.locator("tbody tr").count(), 1);
+  }));
+
 test("a server without anything says how to begin", async () => {
   const empty = await Stage.start();
   try {

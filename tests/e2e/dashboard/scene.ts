@@ -22,6 +22,11 @@ export async function fillServer(server: DashboardServer): Promise<Scene> {
   await server.call("PUT /v1/queues/nightly", {});
   await server.call("POST /v1/queues/nightly/jobs", { payload: { sweep: 1 }, delay: "1h" });
   await gated(server);
+  // Of queues that there are not: it is called for nothing.
+  const hook = { url: "https://ops.example.com/hook", name: "pager", queues: ["orders.*"] };
+  await server.call("POST /v1/webhooks", hook);
+  await server.call("PUT /v1/queues/outdated", {});
+  await server.call("POST /v1/queues/outdated/purge", {});
   const failedId = await fail(server);
   return { failedId, flowId: await flow(server), stepsId: await steps(server) };
 }

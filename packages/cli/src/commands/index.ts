@@ -114,6 +114,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./keys.ts")).keysCommand,
   },
   {
+    name: "audit",
+    summary: "who did what and when",
+    load: async () => (await import("./audit.ts")).auditCommand,
+  },
+  {
     name: "webhooks",
     summary: "addresses that are called when something happens: list, create, test, delete",
     load: async () => (await import("./webhooks.ts")).webhooksCommand,

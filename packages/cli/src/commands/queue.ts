@@ -206,13 +206,23 @@ async function lanes(call: Call, broker: Broker, queue: string): Promise<number>
     sort: "waiting",
     ...(search === undefined ? {} : { search }),
   });
-  const figures = [">tier", ">weight", ">waiting", ">running", ">received", ">owed", ">got"];
+  const figures = [
+    ">tier",
+    ">weight",
+    ">waiting",
+    ">running",
+    ">waits",
+    ">received",
+    ">owed",
+    ">got",
+  ];
   const rows = items.map((lane) => [
     key(lane.key),
     String(lane.tier),
     String(lane.weight),
     count(lane.waiting),
     count(lane.running),
+    lane.wait === undefined ? "" : duration(Math.round(lane.wait)),
     count(lane.received),
     percent(lane.shareOwed),
     percent(lane.shareReceived),

@@ -43,11 +43,21 @@ function standing({ paused, waiting, running, freeWorkers }: QueueLine): string 
 
 function lanes({ name, lanes: found }: QueueLine): string {
   if (found.length === 0) return "";
-  const columns = [`lanes of ${name}`, ">waiting", ">running", ">weight", ">owed", ">got", ""];
+  const columns = [
+    `lanes of ${name}`,
+    ">waiting",
+    ">running",
+    ">waits",
+    ">weight",
+    ">owed",
+    ">got",
+    "",
+  ];
   const rows = found.map((lane) => [
     key(lane.key),
     count(lane.waiting),
     count(lane.running),
+    lane.wait === undefined ? "" : duration(Math.round(lane.wait)),
     String(lane.weight),
     percent(lane.shareOwed),
     percent(lane.shareReceived),

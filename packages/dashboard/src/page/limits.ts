@@ -46,6 +46,9 @@ export const EVENTS_SHOWN = 200;
 export const CONFIG_PER_PAGE = 50;
 export const MEMBERS_SHOWN = 200;
 
+/** Entries of the audit log on a page. */
+export const AUDIT_PER_PAGE = 50;
+
 /** Jobs of a page over all queues, and groups of failures that are shown. */
 export const FOUND_PER_PAGE = 50;
 export const FAILURES_SHOWN = 100;

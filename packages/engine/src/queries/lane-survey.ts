@@ -34,6 +34,8 @@ export interface LanePlace {
 export interface LaneShare extends LaneStats {
   shareOwed: number;
   shareReceived: number;
+  /** How long its last jobs waited once they were due, the mean; only of the busiest lanes. */
+  wait?: number;
 }
 
 /** Rows looked at in one step; a search reads the key of each, which takes longer. */
@@ -142,7 +144,10 @@ export class LaneSurvey {
     }
     const received = this.#received[stats.tier] ?? 0;
     const had = received === 0 ? 0 : Math.min(1, stats.received / received);
-    return { ...stats, shareOwed: owed, shareReceived: had };
+    // Of a lane that was made anew at this row nothing ran yet.
+    const wait = stats.received === 0 ? undefined : this.#queue.laneWaits?.read(row);
+    const share = { ...stats, shareOwed: owed, shareReceived: had };
+    return wait === undefined ? share : { ...share, wait };
   }
 }
 

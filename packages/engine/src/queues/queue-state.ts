@@ -2,6 +2,7 @@ import type { Claim, GateLine } from "../gates/gate-line.ts";
 import type { TokenBucket } from "../gates/token-bucket.ts";
 import type { QueueConfig } from "../types.ts";
 import { DurationHistogram } from "./duration-histogram.ts";
+import type { LaneWaits } from "./lane-waits.ts";
 
 /** A worker of a queue and the jobs it would take now. */
 export interface WorkerState {
@@ -96,6 +97,8 @@ export class QueueState {
   /** How long jobs waited once they were due, and how long those that were acked or nacked ran. */
   readonly waits = new DurationHistogram();
   readonly runs = new DurationHistogram();
+  /** The same for its busiest lanes; made with the first dispatch, for most queues are idle. */
+  laneWaits: LaneWaits | undefined;
   readonly workers = new Map<string, WorkerState>();
   /** Those of the broker's own process; one outside may have the same name. */
   readonly workersInProcess = new Map<string, WorkerState>();

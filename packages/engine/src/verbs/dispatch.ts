@@ -3,6 +3,7 @@ import { gateCount } from "../facts/record.ts";
 import * as jobFields from "../jobs/job-fields.ts";
 import { hold, leaveStrand, unlink, workChanged } from "../jobs/moves.ts";
 import { deadlineOf } from "../jobs/wall.ts";
+import { LaneWaits } from "../queues/lane-waits.ts";
 import {
   forgetIdle,
   namesOf,
@@ -79,7 +80,11 @@ function serve(core: Core, queue: QueueState, tier: number, now: number): Lease 
   }
   const cost = jobs.int(row, COST);
   rings.charge(lane, cost);
-  rings.nodes.f[lane * (NODE_INTS / 2) + RECEIVED]! += cost;
+  const received = lane * (NODE_INTS / 2) + RECEIVED;
+  const isFirst = rings.nodes.f[received] === 0;
+  rings.nodes.f[received]! += cost;
+  queue.laneWaits ??= new LaneWaits();
+  queue.laneWaits.count(lane, now - jobs.num(row, TIME), isFirst);
   unlink(core, row);
   lines.dispatched(strand, now);
   const lease = grant(core, queue, row, now);

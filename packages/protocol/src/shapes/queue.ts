@@ -2,7 +2,19 @@ import type { QueueDeleted } from "../calls/options.ts";
 import type { Schema } from "../kinds.ts";
 import { QUEUE_SCHEMA } from "../options/queue-options.ts";
 import type { LaneStats, QueueInfo, QueueStats, WorkerInfo } from "../queue.ts";
-import { about, COUNT, FAIRNESS_KEY, FLAG, list, NAME, NUMBER, shape, TEXT } from "./schema.ts";
+import {
+  about,
+  COUNT,
+  FAIRNESS_KEY,
+  FLAG,
+  list,
+  MS,
+  maybe,
+  NAME,
+  NUMBER,
+  shape,
+  TEXT,
+} from "./schema.ts";
 
 const STATS: Schema = shape<QueueStats>({
   name: NAME,
@@ -47,6 +59,7 @@ export const LANE: Schema = shape<LaneStats>({
   waiting: COUNT,
   running: COUNT,
   received: NUMBER,
+  wait: maybe(about("How long its last jobs waited once due, the mean; of the busiest lanes.", MS)),
   shareOwed: about("By its weight, among the lanes of its tier that wait.", SHARE),
   shareReceived: about("Of all that the lanes of its tier have received.", SHARE),
 });

@@ -1,6 +1,6 @@
 /**
- * How queues have done for the last half hour, in memory: enough to see since when something is
- * wrong. What is to be kept for longer is for Prometheus.
+ * How queues have done of late, at one resolution: enough to see since when something is wrong.
+ * What is to be kept for longer than a day is for Prometheus.
  */
 import type {
   QueueHistory,
@@ -15,15 +15,37 @@ import { type Point, QueueSeries, SERIES } from "./queue-series.ts";
 
 interface Known {
   readonly series: QueueSeries;
-  stats: QueueStats;
-  counts: readonly number[];
+  /** Absent: what is known of the queue is from before a restart. */
+  readonly last: Counted | undefined;
 }
 
+interface Counted {
+  readonly stats: QueueStats;
+  readonly counts: readonly number[];
+}
+
+/** Of each queue its point of one moment. */
+export type Moment = Readonly<Record<string, Point>>;
+
 export class QueueHistories {
-  readonly #times = new Float64Array(HISTORY_POINTS);
+  readonly #everyMs: number;
+  readonly #points: number;
+  readonly #queuesMax: number;
+  readonly #times: Float64Array;
   #queues = new Map<string, Known>();
   #tick = -1;
   #missing = "";
+
+  constructor(
+    everyMs: number = HISTORY_EVERY_MS,
+    points: number = HISTORY_POINTS,
+    queuesMax: number = HISTORY_QUEUES_MAX,
+  ) {
+    this.#everyMs = everyMs;
+    this.#points = points;
+    this.#queuesMax = queuesMax;
+    this.#times = new Float64Array(points);
+  }
 
   /** The number of the last moment; -1: there is none yet. */
   get tick(): number {
@@ -40,14 +62,14 @@ export class QueueHistories {
     times: readonly QueueTimes[],
     missing: readonly number[] = [],
   ): void {
-    const last = this.#tick < 0 ? 0 : this.#times[this.#tick % HISTORY_POINTS]!;
+    const last = this.#tick < 0 ? 0 : this.#times[this.#tick % this.#points]!;
     const isSame = this.#missing === missing.join();
     this.#missing = missing.join();
     const seconds = this.#tick < 0 || !isSame ? 0 : (now - last) / 1000;
-    this.#times[++this.#tick % HISTORY_POINTS] = now;
+    this.#times[++this.#tick % this.#points] = now;
     const waits = new Map(times.map(({ name, wait }) => [name, wait]));
     const next = new Map<string, Known>();
-    for (const { name, stats } of queues.slice(0, HISTORY_QUEUES_MAX)) {
+    for (const { name, stats } of queues.slice(0, this.#queuesMax)) {
       next.set(name, this.#note(this.#queues.get(name), stats, waits.get(name), seconds));
     }
     this.#queues = next;
@@ -59,10 +81,32 @@ export class QueueHistories {
     wait: TimeCounts | undefined,
     seconds: number,
   ): Known {
-    const series = before?.series ?? new QueueSeries(this.#tick);
+    const series = before?.series ?? new QueueSeries(this.#tick, this.#points);
     const counts = wait?.counts ?? [];
-    series.set(this.#tick, pointOf(before, stats, counts, seconds));
-    return { series, stats, counts };
+    series.set(this.#tick, pointOf(before?.last, stats, counts, seconds));
+    return { series, last: { stats, counts } };
+  }
+
+  /** Takes over a moment from before a restart; the oldest first. */
+  restore(at: number, moment: Moment): void {
+    this.#times[++this.#tick % this.#points] = at;
+    for (const [name, point] of Object.entries(moment)) {
+      const known = this.#queues.get(name);
+      if (known === undefined && this.#queues.size >= this.#queuesMax) continue;
+      const series = known?.series ?? new QueueSeries(this.#tick, this.#points);
+      series.set(this.#tick, point);
+      if (known === undefined) this.#queues.set(name, { series, last: undefined });
+    }
+  }
+
+  /** The last moment, of the queues in which something happened: those with the most first. */
+  moment(queuesMax: number): Moment {
+    const points = [...this.#queues].map(
+      ([name, { series }]) => [name, series.at(this.#tick)] as const,
+    );
+    const busy = points.filter(([, point]) => weightOf(point) > 0);
+    busy.sort(([, a], [, b]) => weightOf(b) - weightOf(a));
+    return Object.fromEntries(busy.slice(0, queuesMax));
   }
 
   last(queue: string, name: SeriesName): number {
@@ -76,22 +120,25 @@ export class QueueHistories {
   }
 
   of(queue: string): QueueHistory {
-    const points = Math.min(HISTORY_POINTS, this.#tick + 1);
+    const points = Math.min(this.#points, this.#tick + 1);
     const read = (name: SeriesName): [SeriesName, (number | null)[]] => [
       name,
       this.spark(queue, name, points),
     ];
     const times = Array.from(
       { length: points },
-      (_, i) => this.#times[(this.#tick - points + 1 + i) % HISTORY_POINTS]!,
+      (_, i) => this.#times[(this.#tick - points + 1 + i) % this.#points]!,
     );
     const series = Object.fromEntries(SERIES.map(read)) as QueueHistory["series"];
-    return { every: HISTORY_EVERY_MS, times, series };
+    return { every: this.#everyMs, times, series };
   }
 }
 
+const weightOf = ({ waiting, in: added, out, failures }: Point): number =>
+  waiting + added + out + failures;
+
 function pointOf(
-  before: Known | undefined,
+  before: Counted | undefined,
   stats: QueueStats,
   counts: readonly number[],
   seconds: number,

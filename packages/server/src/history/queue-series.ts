@@ -1,5 +1,4 @@
 import type { SeriesName } from "@sluice/protocol";
-import { HISTORY_POINTS } from "../limits.ts";
 
 /** What is kept of a queue at each moment; rates are a second, times are milliseconds. */
 export const SERIES = [
@@ -15,15 +14,18 @@ export type Point = Readonly<Record<SeriesName, number>>;
 
 /** The last moments of one queue. Moments are numbered, the same for all queues. */
 export class QueueSeries {
-  readonly #values = new Float32Array(HISTORY_POINTS * SERIES.length);
+  readonly #points: number;
+  readonly #values: Float32Array;
   readonly #first: number;
 
-  constructor(firstTick: number) {
+  constructor(firstTick: number, points: number) {
     this.#first = firstTick;
+    this.#points = points;
+    this.#values = new Float32Array(points * SERIES.length);
   }
 
   set(tick: number, point: Point): void {
-    const at = (tick % HISTORY_POINTS) * SERIES.length;
+    const at = (tick % this.#points) * SERIES.length;
     for (const [i, name] of SERIES.entries()) this.#values[at + i] = point[name];
   }
 
@@ -32,9 +34,15 @@ export class QueueSeries {
     const field = SERIES.indexOf(name);
     return Array.from({ length: points }, (_, i) => {
       const moment = tick - points + 1 + i;
-      if (moment < this.#first || moment <= tick - HISTORY_POINTS) return null;
-      return short(this.#values[(moment % HISTORY_POINTS) * SERIES.length + field]!);
+      if (moment < this.#first || moment <= tick - this.#points) return null;
+      return short(this.#values[(moment % this.#points) * SERIES.length + field]!);
     });
+  }
+
+  /** All lines at one moment. */
+  at(tick: number): Point {
+    const values = SERIES.map((name) => [name, this.read(name, tick, 1)[0] ?? 0]);
+    return Object.fromEntries(values) as Point;
   }
 
   last(name: SeriesName, tick: number): number {

@@ -122,8 +122,10 @@ export class KeyRing {
   }
 
   #principal(id: string): Principal {
+    const name = this.#records.get(id)?.name ?? "";
     return {
       id,
+      ...(name === "" ? {} : { name }),
       grants: () => {
         const record = this.#records.get(id);
         if (record === undefined)

@@ -8,6 +8,8 @@ import { opens, type Sealed, seal } from "./secret.ts";
 export interface Principal {
   /** The key's id, for logs. */
   readonly id: string;
+  /** The name of the key, for people. */
+  readonly name?: string;
   /** Requests that would change something are refused, whatever the grants say. */
   readonly isReadOnly?: boolean;
   /** Asked on every call: refuses with UNAUTHORIZED once the key is revoked or has expired. */

@@ -241,6 +241,9 @@ function listOf(texts: unknown): string[] {
 const RESERVED = "sluice:";
 
 export const KEYS_STORE = `${RESERVED}keys`;
+/** How queues have done, from before a restart. */
+export const HISTORY_STORE = `${RESERVED}history`;
+export const AUDIT_STORE = `${RESERVED}audit`;
 export const WEBHOOKS_STORE = `${RESERVED}webhooks`;
 /** Up to when the ends of jobs were sent to webhooks. */
 export const WEBHOOKS_SENT_STORE = `${RESERVED}webhooks-sent`;

@@ -7,6 +7,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Broker, type Clock, type SluiceError, SystemClock } from "@sluice/protocol";
 import type { FastifyInstance } from "fastify";
+import { openAudit } from "../audit/caller.ts";
 import { BrokerAccess } from "../broker-access.ts";
 import { brokerRoutes } from "../broker-routes.ts";
 import { every } from "../every.ts";
@@ -46,7 +47,10 @@ export function mountDashboard<R = IncomingMessage>(
     },
   );
   const { app } = shell;
-  const ready = brokerRoutes(shell, access, { pages, hasUsers: true }).then(() => app.ready());
+  const audit = openAudit(shell, access);
+  const ready = brokerRoutes(shell, access, { pages, hasUsers: true, audit }).then(() =>
+    app.ready(),
+  );
   // Told to everyone who asks for the page.
   ready.catch(() => {});
   const handle = (raw: IncomingMessage, response: ServerResponse): void => {

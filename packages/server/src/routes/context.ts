@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import type { Broker, Clock, OperationOptions, ServerLimits } from "@sluice/protocol";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { AuditAction, AuditCaller, AuditLog } from "../audit/audit-log.ts";
 import type { KeyRing } from "../keys/key-ring.ts";
 import type { EventWebhooks } from "../webhooks/webhooks.ts";
 
@@ -13,6 +14,10 @@ export interface RouteContext {
   /** Refuses when the server asks for no keys. */
   keys(): KeyRing;
   readonly webhooks: EventWebhooks;
+  readonly audit: {
+    readonly log: AuditLog;
+    caller(request: FastifyRequest): AuditCaller;
+  };
   readonly limits: ServerLimits;
   readonly clock: Clock;
   /** Aborted when the server begins to close. */
@@ -49,4 +54,15 @@ export function lostSignal({ raw: { socket } }: FastifyRequest): AbortSignal {
 export function operationOf({ headers }: FastifyRequest): OperationOptions {
   const operationId = headers["idempotency-key"];
   return typeof operationId === "string" ? { operationId } : {};
+}
+
+/** Does what is no call of the port, with its entry in the audit log. */
+export function withEntry<T>(
+  { audit }: RouteContext,
+  request: FastifyRequest,
+  [action, on, detail = ""]: readonly [action: string, on: string, detail?: string],
+  act: () => Promise<T>,
+): Promise<T> {
+  const told: AuditAction = { action, on, detail };
+  return audit.log.record(audit.caller(request), told, act);
 }

@@ -2,7 +2,7 @@ import { ACTIONS, KEY_ROLES } from "@sluice/protocol";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { forbidden } from "../keys/grant.ts";
 import { GRANT_GATES_MAX } from "../limits.ts";
-import type { RouteContext } from "./context.ts";
+import { type RouteContext, withEntry } from "./context.ts";
 import { route } from "./route.ts";
 import {
   answers,
@@ -69,7 +69,10 @@ export function keyRoutes(app: FastifyInstance, context: RouteContext): void {
       201: { description: "Made.", ...object({ ...INFO, key: TEXT }, ["id", "key"]) },
     }),
     handler: async (request, reply) => {
-      const created = await context.keys().create(request.body, enter(request));
+      const by = enter(request);
+      const { name = "" } = request.body as { name?: string };
+      const act = () => context.keys().create(request.body, by);
+      const created = await withEntry(context, request, ["createKey", name || "*"], act);
       return reply.code(201).send(created);
     },
   });
@@ -80,14 +83,22 @@ export function keyRoutes(app: FastifyInstance, context: RouteContext): void {
       "only keys that it could have made itself, and can give no more than it has.",
     body: object({ ...CHANGE, ...ROLE }),
     response: answers(object(INFO)),
-    handler: (request) => context.keys().set(request.params.id, request.body, enter(request)),
+    handler: (request) => {
+      const by = enter(request);
+      const { id } = request.params;
+      return withEntry(context, request, ["setKey", id, JSON.stringify(request.body)], () =>
+        context.keys().set(id, request.body, by),
+      );
+    },
   });
   const revoke = "Revoke a key: its next request is refused, on open connections too";
   route<{ Params: { id: string } }>(app, "DELETE /v1/keys/:id", {
     about: ["revokeKey", "keys", revoke],
     response: DONE,
     handler: async (request, reply) => {
-      await context.keys().revoke(request.params.id, enter(request));
+      const by = enter(request);
+      const { id } = request.params;
+      await withEntry(context, request, ["revokeKey", id], () => context.keys().revoke(id, by));
       return reply.code(204).send();
     },
   });

@@ -7,7 +7,7 @@ import type {
   StandingReason,
 } from "@sluice/protocol";
 import type { FastifyInstance } from "fastify";
-import type { QueueHistories } from "../history/queue-histories.ts";
+import { type History, RANGES, type Range } from "../history/keep-history.ts";
 import { SERIES } from "../history/queue-series.ts";
 import { OVERVIEW_PAGE_MAX } from "../limits.ts";
 import { OVERVIEW_SORTS, type OverviewQuery, readOverview } from "../overview/overview.ts";
@@ -101,7 +101,7 @@ const HISTORY: Schema = shape<QueueHistory>({
 export function overviewRoutes(
   app: FastifyInstance,
   context: RouteContext,
-  history: QueueHistories,
+  history: History,
 ): void {
   const all = "Queues with their rates and why they do not move, those that need attention first";
   route<{ Querystring: OverviewQuery }>(app, "GET /v1/overview", {
@@ -116,17 +116,24 @@ export function overviewRoutes(
     }),
     response: answers(OVERVIEW),
     handler: (request) =>
-      readOverview(context.broker(request), history, request.query, context.clock),
+      readOverview(context.broker(request), history.recent, request.query, context.clock),
   });
-  route<{ Params: { queue: string } }>(app, "GET /v1/queues/:queue/history", {
-    about: ["getQueueHistory", "queues", "How a queue has done for the last half hour"],
-    description: "Rates a second and waiting times, since the server was started.",
-    response: answers(HISTORY),
-    handler: async (request) => {
-      const { queue } = request.params;
-      // Refuses those who may not see it.
-      await context.broker(request).queue(queue);
-      return history.of(queue);
+  route<{ Params: { queue: string }; Querystring: { range?: Range } }>(
+    app,
+    "GET /v1/queues/:queue/history",
+    {
+      about: ["getQueueHistory", "queues", "How a queue has done for the last half hour to a day"],
+      description:
+        "Rates a second and waiting times. Half an hour is since the server was started, a point " +
+        "in 5 seconds; six hours (a point a minute) and a day (one in five) are kept over restarts.",
+      querystring: object({ range: choice(RANGES) }),
+      response: answers(HISTORY),
+      handler: async (request) => {
+        const { queue } = request.params;
+        // Refuses those who may not see it.
+        await context.broker(request).queue(queue);
+        return history.of(queue, request.query.range);
+      },
     },
-  });
+  );
 }

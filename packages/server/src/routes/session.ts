@@ -15,18 +15,20 @@ export interface SessionOptions {
   readonly isTls: boolean;
   /** Whether callers are users of another server, known by their names. */
   readonly hasUsers?: boolean;
+  readonly hasWebhooks?: boolean;
 }
 
 const SESSION = shape<Session>({
   hasKeys: about("Whether callers are asked for a key.", FLAG),
   hasBroker: about("False: an app's own server.", FLAG),
+  hasWebhooks: maybe(about("Whether webhooks can be made.", FLAG)),
   grants: list(shape<SessionGrant>({ action: TEXT, on: TEXT, gates: maybe(list(TEXT)) })),
   user: maybe(about("Who is logged in, behind the login of another server.", TEXT)),
   isReadOnly: about("Whether whatever changes something is refused.", FLAG),
 });
 
 export function sessionRoutes(app: FastifyInstance, options: SessionOptions): void {
-  const { hasKeys, hasBroker, isTls, hasUsers = false } = options;
+  const { hasKeys, hasBroker, isTls, hasUsers = false, hasWebhooks = false } = options;
   route(app, "GET /v1/session", {
     about: ["getSession", "session", "What the caller may do"],
     response: answers(SESSION),
@@ -34,7 +36,8 @@ export function sessionRoutes(app: FastifyInstance, options: SessionOptions): vo
       principal.charge();
       const { id, isReadOnly = false } = principal;
       const user = hasUsers ? { user: id } : {};
-      return { hasKeys, hasBroker, grants: principal.grants(), isReadOnly, ...user };
+      const grants = principal.grants();
+      return { hasKeys, hasBroker, hasWebhooks, grants, isReadOnly, ...user };
     },
   });
   const login = "Log a browser in: the key of this request is kept in a cookie";

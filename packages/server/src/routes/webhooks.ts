@@ -1,7 +1,7 @@
 import { EVENT_NAMES } from "@sluice/protocol";
 import type { FastifyInstance } from "fastify";
 import { END_STATES } from "../webhooks/webhook.ts";
-import type { RouteContext } from "./context.ts";
+import { type RouteContext, withEntry } from "./context.ts";
 import { route } from "./route.ts";
 import {
   about,
@@ -31,7 +31,8 @@ const ASKED: Readonly<Record<string, Schema>> = {
 
 const INFO = { id: TEXT, ...ASKED, createdAt: TIME, createdBy: TEXT };
 
-export function webhookRoutes(app: FastifyInstance, { webhooks }: RouteContext): void {
+export function webhookRoutes(app: FastifyInstance, context: RouteContext): void {
+  const { webhooks } = context;
   route(app, "GET /v1/webhooks", {
     about: ["listWebhooks", "webhooks", "The webhooks that you could have made"],
     response: answers(object({ items: list(object(INFO)) }, ["items"])),
@@ -49,26 +50,33 @@ export function webhookRoutes(app: FastifyInstance, { webhooks }: RouteContext):
     response: refusable({
       201: { description: "Made.", ...object({ ...INFO, secret: TEXT }, ["id", "secret"]) },
     }),
-    handler: async ({ principal, body }, reply) => {
+    handler: async (request, reply) => {
+      const { principal, body } = request;
       principal.charge();
-      return reply.code(201).send(await webhooks.create(body, principal));
+      const { url } = body as { url: string };
+      const act = () => webhooks.create(body, principal);
+      return reply.code(201).send(await withEntry(context, request, ["createWebhook", url], act));
     },
   });
   route<{ Params: { id: string } }>(app, "DELETE /v1/webhooks/:id", {
     about: ["deleteWebhook", "webhooks", "Delete a webhook; messages that wait are given up"],
     response: DONE,
-    handler: async ({ principal, params }, reply) => {
+    handler: async (request, reply) => {
+      const { principal, params } = request;
       principal.charge();
-      await webhooks.delete(params.id, principal);
+      const act = () => webhooks.delete(params.id, principal);
+      await withEntry(context, request, ["deleteWebhook", params.id], act);
       return reply.code(204).send();
     },
   });
   route<{ Params: { id: string } }>(app, "POST /v1/webhooks/:id/test", {
     about: ["testWebhook", "webhooks", "Send a message of type `test`; answers its job"],
     response: answers(object({ job: TEXT }, ["job"])),
-    handler: async ({ principal, params }) => {
+    handler: async (request) => {
+      const { principal, params } = request;
       principal.charge();
-      return { job: await webhooks.test(params.id, principal) };
+      const act = () => webhooks.test(params.id, principal);
+      return { job: await withEntry(context, request, ["testWebhook", params.id], act) };
     },
   });
 }

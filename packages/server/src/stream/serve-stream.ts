@@ -22,7 +22,7 @@ import { WsSocket } from "./ws-socket.ts";
 
 export interface StreamOptions {
   /** Answers the port as the owner of this key may use it, or throws `UNAUTHORIZED`. */
-  open(apiKey: string | undefined, request: IncomingMessage): Promise<Broker>;
+  open(apiKey: string | undefined, request: IncomingMessage, client: string): Promise<Broker>;
   /** Refuses an upgrade before it happens: a status and a sentence. Default: by `Origin`. */
   refuse?: ((request: IncomingMessage) => Refusal | undefined) | undefined;
   /** Takes a stream that names a partition, `?partition=7`. Default: there are no partitions. */
@@ -106,8 +106,8 @@ class StreamConnections {
       clientTracking: true,
     });
     this.#sessions = new Sessions({
-      open: async (apiKey, request) => ({
-        broker: await options.open(apiKey, request),
+      open: async (apiKey, request, client) => ({
+        broker: await options.open(apiKey, request, client),
         isNode: false,
       }),
       server: options.server ?? "sluice",

@@ -22,7 +22,11 @@ export interface Admitted {
 
 export interface SessionsOptions<Request> {
   /** Lets the owner of this key in, or throws `UNAUTHORIZED`. */
-  readonly open: (apiKey: string | undefined, request: Request) => Promise<Admitted>;
+  readonly open: (
+    apiKey: string | undefined,
+    request: Request,
+    client: string,
+  ) => Promise<Admitted>;
   readonly server: string;
   readonly resumeMs: number;
   readonly heartbeatMs: number;
@@ -78,7 +82,7 @@ export class Sessions<Request> {
     try {
       const hello = helloOf(message);
       if (hello === undefined) return refuse(NOT_ALONE, 1002);
-      const admitted = await this.#options.open(hello.apiKey, request);
+      const admitted = await this.#options.open(hello.apiKey, request, hello.client);
       if (!isGone && !this.#isClosed) this.#welcome(socket, hello, admitted);
     } catch (error) {
       refuse(error);

@@ -13,7 +13,7 @@ export interface ChartProps {
 
 const HEIGHT = 150;
 
-/** A chart of the last half hour. The library comes when the first chart is shown. */
+/** Lines over a time. The library comes when the first chart is shown. */
 export function Chart({ title, times, series, show }: ChartProps): JSX.Element {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(undefined);

@@ -11,6 +11,7 @@ const PATHS = {
   events: "M1.5 8.5h3l2-5 3 9 2-4h3",
   keys: "M5 5.5a3 3 0 1 1 0 6 3 3 0 0 1 0-6M8 8.5h6.5M12 8.5v3",
   audit: "M3.5 2h9v12h-9ZM6 5.5h4M6 8h4M6 10.5h2.5",
+  webhooks: "M2.5 8h8M7.5 4.5 11 8l-3.5 3.5M13.5 3v10",
   config: "M2 4.5h7M12 4.5h2M2 11.5h2M7 11.5h7M9 3v3M4.5 10v3",
   apps: "M2.5 2.5h4.5v4.5H2.5ZM9 2.5h4.5v4.5H9ZM2.5 9h4.5v4.5H2.5ZM9 9h4.5v4.5H9Z",
   menu: "M2 4h12M2 8h12M2 12h12",

@@ -25,6 +25,8 @@ const WORK: readonly Entry[] = [
 ];
 
 const KEYS: Entry = { name: "keys", title: "Keys", views: ["keys"] };
+const WEBHOOKS: Entry = { name: "webhooks", title: "Webhooks", views: ["webhooks"] };
+const AUDIT: Entry = { name: "audit", title: "Audit log", views: ["audit"] };
 const CONFIG: Entry = { name: "config", title: "Configuration", views: ["config"] };
 const APPS: Entry = { name: "apps", title: "Apps", views: ["apps"] };
 
@@ -39,6 +41,8 @@ export function Side({ route, isOpen }: SideProps): JSX.Element {
   const { data } = useLive<{ items: unknown[] }>(at(["apps"]), () => false);
   const operation: Entry[] = [];
   if (session.hasKeys && may(session, "admin")) operation.push(KEYS);
+  if (session.hasWebhooks === true && may(session, "admin")) operation.push(WEBHOOKS);
+  if (mayAll(session, "admin") || session.isReadOnly) operation.push(AUDIT);
   if (mayAll(session, "view")) operation.push(CONFIG);
   if ((data?.items.length ?? 0) > 0) operation.push(APPS);
   return (

@@ -5,6 +5,7 @@ import { OverviewView } from "../views/overview.tsx";
 import type { Route } from "../words/route.ts";
 
 const Apps = lazy(async () => (await import("../views/apps.tsx")).AppsView);
+const Audit = lazy(async () => (await import("../views/audit.tsx")).AuditView);
 const Config = lazy(async () => (await import("../views/config.tsx")).ConfigView);
 const Events = lazy(async () => (await import("../views/events.tsx")).EventsView);
 const Failures = lazy(async () => (await import("../views/failures.tsx")).FailuresView);
@@ -17,6 +18,7 @@ const Keys = lazy(async () => (await import("../views/keys.tsx")).KeysView);
 const Queue = lazy(async () => (await import("../views/queue/queue.tsx")).QueueView);
 const Schedule = lazy(async () => (await import("../views/schedule/schedule.tsx")).ScheduleView);
 const Schedules = lazy(async () => (await import("../views/schedule/schedules.tsx")).SchedulesView);
+const Webhooks = lazy(async () => (await import("../views/webhooks.tsx")).WebhooksView);
 const Workers = lazy(async () => (await import("../views/workers.tsx")).WorkersView);
 
 export function View({ route, hasBroker }: { route: Route; hasBroker: boolean }): JSX.Element {
@@ -59,6 +61,10 @@ export function View({ route, hasBroker }: { route: Route; hasBroker: boolean })
       return <Events query={route.query} />;
     case "keys":
       return <Keys />;
+    case "webhooks":
+      return <Webhooks />;
+    case "audit":
+      return <Audit />;
     case "config":
       return <Config />;
     default:
@@ -80,6 +86,8 @@ export function titleOf(route: Route): string {
       return `Group ${route.queue}/${route.group}`;
     case "schedule":
       return `Schedule ${route.schedule}`;
+    case "audit":
+      return "Audit log";
     default:
       return route.view[0]!.toUpperCase() + route.view.slice(1);
   }

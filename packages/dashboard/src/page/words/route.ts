@@ -20,7 +20,15 @@ export type Route =
   | { view: "lost" };
 
 /** Views that their name alone leads to. */
-export const SIMPLE = ["failures", "workers", "events", "keys", "audit", "config"] as const;
+export const SIMPLE = [
+  "failures",
+  "workers",
+  "events",
+  "keys",
+  "webhooks",
+  "audit",
+  "config",
+] as const;
 export type Simple = (typeof SIMPLE)[number];
 
 export const QUEUE_TABS: readonly QueueTab[] = ["lanes", "jobs", "workers", "settings"];

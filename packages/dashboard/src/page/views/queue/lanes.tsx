@@ -6,7 +6,7 @@ import { ofQueue, useLive } from "../../data/live.ts";
 import { LANES_PER_PAGE } from "../../limits.ts";
 import { Action } from "../../parts/action.tsx";
 import { Choice, Empty, Frame, Head, Pager, Refused, Search } from "../../parts/bits.tsx";
-import { count, laneAddress, laneText, percent } from "../../words/format.ts";
+import { age, count, laneAddress, laneText, percent } from "../../words/format.ts";
 
 const SORTS = [
   ["waiting", "most waiting"],
@@ -16,7 +16,7 @@ const SORTS = [
 ] as const satisfies readonly (readonly [LaneSort, string])[];
 
 const SHARE = "Share received against owed";
-const COLUMNS = ["Lane", "Tier", SHARE, ">Waiting", ">Running", ">Weight"];
+const COLUMNS = ["Lane", "Tier", ">Waits for", ">Waiting", ">Running", SHARE, ">Weight"];
 
 export interface LanesProps {
   queue: string;
@@ -85,14 +85,19 @@ function LaneTable({ queue, lanes = [], tiers, onChange }: LaneTableProps): JSX.
                 {laneText(lane.key)}
               </th>
               <td data-label="tier">{tiers?.[lane.tier]?.name ?? lane.tier}</td>
-              <td class="wide" data-label="share received against owed">
-                <ShareBar lane={lane} />
+              <td class="number wait" data-label="waits for">
+                <span title="the last jobs, from due to dispatch; of the busiest lanes">
+                  {lane.wait === undefined ? "–" : age(lane.wait)}
+                </span>
               </td>
               <td class="number" data-label="waiting">
                 {count(lane.waiting)}
               </td>
               <td class="number" data-label="running">
                 {count(lane.running)}
+              </td>
+              <td class="wide" data-label="share received against owed">
+                <ShareBar lane={lane} />
               </td>
               <td class="number" data-label="weight">
                 <WeightAction queue={queue} lane={lane} onChange={onChange} />

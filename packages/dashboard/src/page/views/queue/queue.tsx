@@ -1,9 +1,10 @@
 import type { Overview, OverviewItem, QueueHistory, QueueInfo } from "@sluice/protocol";
 import type { JSX } from "preact";
+import { useState } from "preact/hooks";
 import { at } from "../../data/api.ts";
 import { useNow } from "../../data/context.ts";
 import { ofQueue, useLive } from "../../data/live.ts";
-import { Fact, Refused } from "../../parts/bits.tsx";
+import { Choice, Fact, Refused } from "../../parts/bits.tsx";
 import { Chart } from "../../parts/chart.tsx";
 import { age, bytes, count, rate } from "../../words/format.ts";
 import { link, QUEUE_TABS, type QueueTab } from "../../words/route.ts";
@@ -121,37 +122,50 @@ function Asides({ info }: { info: QueueInfo | undefined }): JSX.Element {
   );
 }
 
+const RANGES = [
+  ["30m", "the last 30 minutes"],
+  ["6h", "the last 6 hours"],
+  ["24h", "the last 24 hours"],
+] as const;
+type Range = (typeof RANGES)[number][0];
+
 function Charts({ queue, isAside }: { queue: string; isAside: boolean }): JSX.Element {
-  const { data } = useLive<QueueHistory>(at(["queues", queue, "history"]));
+  const [range, setRange] = useState<Range>("30m");
+  const { data } = useLive<QueueHistory>(at(["queues", queue, "history"], { range }));
   const times = data?.times ?? [];
   const series = data?.series;
   return (
-    <div class={`charts ${isAside ? "aside" : ""}`}>
-      <Chart
-        title="Throughput, jobs a second"
-        times={times}
-        show={rate}
-        series={[
-          { label: "in", points: series?.in ?? [], tone: "one" },
-          { label: "out", points: series?.out ?? [], tone: "two" },
-          { label: "failures", points: series?.failures ?? [], tone: "bad" },
-        ]}
-      />
-      <Chart
-        title="Time from due to dispatch"
-        times={times}
-        show={age}
-        series={[
-          { label: "p50", points: series?.waitP50 ?? [], tone: "two" },
-          { label: "p99", points: series?.waitP99 ?? [], tone: "one" },
-        ]}
-      />
-      <Chart
-        title="Waiting jobs"
-        times={times}
-        show={count}
-        series={[{ label: "jobs", points: series?.waiting ?? [], tone: "one" }]}
-      />
-    </div>
+    <>
+      <div class="tools ranges">
+        <Choice label="Charts of" value={range} options={RANGES} onChoose={setRange} />
+      </div>
+      <div class={`charts ${isAside ? "aside" : ""}`}>
+        <Chart
+          title="Throughput, jobs a second"
+          times={times}
+          show={rate}
+          series={[
+            { label: "in", points: series?.in ?? [], tone: "one" },
+            { label: "out", points: series?.out ?? [], tone: "two" },
+            { label: "failures", points: series?.failures ?? [], tone: "bad" },
+          ]}
+        />
+        <Chart
+          title="Time from due to dispatch"
+          times={times}
+          show={age}
+          series={[
+            { label: "p50", points: series?.waitP50 ?? [], tone: "two" },
+            { label: "p99", points: series?.waitP99 ?? [], tone: "one" },
+          ]}
+        />
+        <Chart
+          title="Waiting jobs"
+          times={times}
+          show={count}
+          series={[{ label: "jobs", points: series?.waiting ?? [], tone: "one" }]}
+        />
+      </div>
+    </>
   );
 }

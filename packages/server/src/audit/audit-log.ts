@@ -1,0 +1,203 @@
+/**
+ * Who did what and when, in a reserved store on the same log as the jobs. The entry is handed to
+ * the broker before the action is, so a broker has both in one commit and no action is without
+ * its entry. An action that was refused gets its refusal added. When the entry cannot be stored,
+ * the action still goes on: on a bad day that is what it is needed for.
+ */
+import { randomBytes } from "node:crypto";
+import {
+  type Broker,
+  type Clock,
+  type Page,
+  type PageStart,
+  SluiceError,
+  type StoreEntry,
+  toSluiceError,
+  walkPages,
+  wallTime,
+} from "@sluice/protocol";
+import { every } from "../every.ts";
+import type { Principal } from "../keys/principal.ts";
+import { AUDIT_STORE } from "../keys/rights.ts";
+import { AUDIT_ENTRIES_MAX, AUDIT_REPEAT_MS, AUDIT_TRIM_MS } from "../limits.ts";
+
+/** How an action came: by the page, the command line, or another program. */
+export type Via = "page" | "command" | "http" | "stream";
+
+export interface AuditAction {
+  /** The call, such as `purge` or `createKey`. */
+  readonly action: string;
+  /** The queue, gate, job, key or other thing that it is about. */
+  readonly on: string;
+  /** What it was told, as JSON without payloads. */
+  readonly detail: string;
+}
+
+export interface AuditEntry extends AuditAction {
+  readonly id: string;
+  readonly at: number;
+  /** The id of the key, or the user of another server. */
+  readonly who: string;
+  /** The name of the key. */
+  readonly name?: string;
+  readonly via: Via;
+  /** The same action by the same key within a second is counted. */
+  times: number;
+  /** Why it was refused. */
+  error?: string;
+}
+
+/** The callers of one request or stream. */
+export interface AuditCaller {
+  readonly principal: Principal;
+  readonly via: Via;
+}
+
+export interface AuditOptions {
+  readonly ready: () => Broker;
+  readonly clock: Clock;
+  readonly closing: AbortSignal;
+  readonly onTrouble: (message: string) => void;
+}
+
+export interface AuditQuery {
+  readonly limit?: number;
+  readonly cursor?: string;
+  /** Part of who, what or on what, in upper or lower case. */
+  readonly text?: string;
+}
+
+const SCAN = 500;
+const TIME_MAX = 8.64e15;
+const TIME_DIGITS = 11;
+const ID_BYTES = 4;
+
+export class AuditLog {
+  readonly #options: AuditOptions;
+  /** The last entry of each caller, action and thing, while a repetition is counted in it. */
+  readonly #recent = new Map<string, AuditEntry>();
+
+  constructor(options: AuditOptions) {
+    this.#options = options;
+    const { clock, closing } = options;
+    const trim = () => this.trim().catch(() => undefined);
+    closing.addEventListener("abort", every(clock, AUDIT_TRIM_MS, trim), { once: true });
+  }
+
+  /** Does something, with an entry about it. */
+  async record<T>(caller: AuditCaller, action: AuditAction, act: () => Promise<T>): Promise<T> {
+    const { entry, isNew } = this.#entryOf(caller, action);
+    const stored = isNew ? this.#write(entry) : undefined;
+    try {
+      return await act();
+    } catch (error) {
+      const { code, message } = toSluiceError(error);
+      entry.error = `${code}: ${message}`;
+      await stored;
+      await this.#write(entry);
+      throw error;
+    } finally {
+      await stored;
+    }
+  }
+
+  #entryOf(caller: AuditCaller, action: AuditAction): { entry: AuditEntry; isNew: boolean } {
+    const { principal, via } = caller;
+    const name = [principal.id, via, action.action, action.on].join("\0");
+    const known = this.#recent.get(name);
+    if (known !== undefined) {
+      known.times++;
+      return { entry: known, isNew: false };
+    }
+    const at = wallTime(this.#options.clock);
+    const entry: AuditEntry = {
+      id: idAt(at),
+      at,
+      who: principal.id,
+      ...(principal.name === undefined ? {} : { name: principal.name }),
+      via,
+      ...action,
+      times: 1,
+    };
+    this.#recent.set(name, entry);
+    const { clock } = this.#options;
+    const timer = clock.at(clock.now() + AUDIT_REPEAT_MS, () => {
+      const isOpen = this.#recent.delete(name);
+      if (isOpen && entry.times > 1) void this.#write(entry);
+    });
+    timer.unref?.();
+    return { entry, isNew: true };
+  }
+
+  async #write({ id, ...value }: AuditEntry): Promise<void> {
+    try {
+      await this.#options.ready().storeWrite(AUDIT_STORE, [{ key: id, value }]);
+    } catch (error) {
+      const { who, action, on } = value;
+      const { message } = error as Error;
+      this.#options.onTrouble(`audit: ${action} of ${on} by ${who} is not stored: ${message}`);
+    }
+  }
+
+  /** Stores what was counted since. */
+  async close(): Promise<void> {
+    const counted = [...this.#recent.values()].filter(({ times }) => times > 1);
+    this.#recent.clear();
+    await Promise.all(counted.map((entry) => this.#write(entry)));
+  }
+
+  /** The newest first. */
+  async list({ limit = 100, cursor, text = "" }: AuditQuery): Promise<Page<AuditEntry>> {
+    const wanted = text.toLowerCase();
+    const items: AuditEntry[] = [];
+    for await (const entry of this.#entries(cursor)) {
+      if (items.length === limit) return { items, cursor: items.at(-1)!.id };
+      if (textOf(entry).includes(wanted)) items.push(entry);
+    }
+    return { items };
+  }
+
+  async *#entries(after: string | undefined): AsyncGenerator<AuditEntry> {
+    const ask = (from: PageStart): Promise<Page<StoreEntry>> => {
+      const start = "cursor" in from || after === undefined ? from : { cursor: after };
+      return this.#options.ready().storeScan(AUDIT_STORE, { limit: SCAN, ...start });
+    };
+    for await (const { key, value } of walkPages(ask)) {
+      yield { id: key, ...(value as Omit<AuditEntry, "id">) };
+    }
+  }
+
+  /** Forgets the oldest beyond the bound. */
+  async trim(): Promise<void> {
+    const old: string[] = [];
+    let count = 0;
+    for await (const { id } of this.#entries(undefined)) {
+      if (++count > AUDIT_ENTRIES_MAX) old.push(id);
+    }
+    const broker = this.#options.ready();
+    for (let i = 0; i < old.length; i += SCAN) {
+      const entries = old.slice(i, i + SCAN).map((key) => ({ key, value: undefined }));
+      await broker.storeWrite(AUDIT_STORE, entries);
+    }
+  }
+}
+
+/** Later ids are smaller: a scan of the store begins with the newest. */
+function idAt(at: number): string {
+  const time = Math.round(TIME_MAX - at)
+    .toString(36)
+    .padStart(TIME_DIGITS, "0");
+  return `${time}.${randomBytes(ID_BYTES).toString("hex")}`;
+}
+
+function textOf({ who, name = "", via, action, on, error = "" }: AuditEntry): string {
+  return [who, name, via, action, on, error].join(" ").toLowerCase();
+}
+
+/** Only those who run all of it may read who did what. */
+export function refuseAudit(): SluiceError {
+  return new SluiceError("FORBIDDEN", "the audit log needs the permission admin on everything", {
+    needs: "admin",
+    on: "*",
+  });
+}
