@@ -62,6 +62,7 @@ export default defineConfig({
           page("Upgrading", "/guides/upgrading"),
           page("Backing up", "/guides/backing-up"),
           page("A bad day", "/guides/bad-day"),
+          page("A dead letter", "/guides/dead-letter"),
         ],
       },
       {

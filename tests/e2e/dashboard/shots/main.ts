@@ -7,6 +7,7 @@ import { join, resolve } from "node:path";
 import type { Page } from "playwright-core";
 import { jobserverScene, retrackerScene, torznabScene } from "../app-scenes.ts";
 import { type Look, launch, open } from "../browser.ts";
+import { followDeadLetter, pager } from "../dead-letter.ts";
 import { pages } from "../pages.ts";
 import { fillServer } from "../scene.ts";
 import { DashboardServer } from "../server.ts";
@@ -55,6 +56,7 @@ for (const [view, appScene, ready] of APPS) {
   }
 }
 if (isWanted("login")) await shootLogin();
+if (isWanted("dead-letter")) await shootDeadLetter();
 
 async function shoot(page: Page, look: string, view: string, path: string, ready: string) {
   await page.goto(`${new URL(page.url()).origin}/${path}`);
@@ -70,5 +72,23 @@ async function shootLogin(): Promise<void> {
     const { page } = await open(browser, locked.address, look);
     await shoot(page, name, "login", "", "API key");
     await page.context().close();
+  }
+}
+
+// The pictures of docs/guides/dead-letter.md.
+async function shootDeadLetter(): Promise<void> {
+  const { server: receiver, host } = await pager();
+  try {
+    const words = ["--webhook-hosts", host, "--durability", "memory"];
+    await using own = await DashboardServer.start(...words);
+    const { page } = await open(browser, own.address, { height: 720 });
+    await followDeadLetter(page, own, receiver, async (name) => {
+      await page.evaluate(() => new Promise((done) => setTimeout(done, 1_200)));
+      await page.screenshot({ path: join(folder, `${name}.png`) });
+      console.log(`${name}.png`);
+    });
+  } finally {
+    receiver.closeAllConnections();
+    receiver.close();
   }
 }
