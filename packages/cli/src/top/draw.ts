@@ -1,12 +1,17 @@
 import { limitsOf } from "../commands/gate.ts";
-import { count, duration, key, percent, printable, table, time } from "../show.ts";
+import { count, duration, key, percent, printable, time } from "../show.ts";
+import { type Column, fitted } from "./fit.ts";
 import type { QueueLine, TopView } from "./view.ts";
 
 const BAR = 20;
 
 export function drawTop(view: TopView, width: number): string {
-  const parts = [`sluice top  ${time(view.at)}`, queues(view.queues), ...view.queues.map(lanes)];
-  if (view.gates.length > 0) parts.push(gates(view));
+  const parts = [
+    `sluice top  ${time(view.at)}  by ${view.sort}`,
+    queues(view, width),
+    ...view.queues.map((queue) => lanes(queue, width)),
+  ];
+  if (view.gates.length > 0) parts.push(gates(view, width));
   return parts
     .filter((part) => part !== "")
     .join("\n\n")
@@ -15,12 +20,22 @@ export function drawTop(view: TopView, width: number): string {
     .join("\n");
 }
 
-function queues(lines: readonly QueueLine[]): string {
+function queues({ queues: lines, chosen }: TopView, width: number): string {
   if (lines.length === 0) return "no queues yet";
-  const figures = [">waiting", ">delayed", ">running", ">in/s", ">out/s", ">dead", ">free workers"];
+  const columns: readonly Column[] = [
+    { title: "queue" },
+    { title: ">waiting" },
+    { title: ">delayed", keep: 2 },
+    { title: ">running", keep: 5 },
+    { title: ">in/s", keep: 3 },
+    { title: ">out/s", keep: 6 },
+    { title: ">dead", keep: 4 },
+    { title: ">free workers", keep: 1 },
+    { title: "", keep: 7 },
+  ];
   const rate = (value: number | undefined): string => (value === undefined ? "" : value.toFixed(1));
   const rows = lines.map((line) => [
-    line.name,
+    line.name === chosen ? `▶ ${printable(line.name)}` : printable(line.name),
     count(line.waiting),
     count(line.delayed),
     count(line.running),
@@ -30,7 +45,7 @@ function queues(lines: readonly QueueLine[]): string {
     count(line.freeWorkers),
     standing(line),
   ]);
-  return table(["queue", ...figures, ""], rows);
+  return fitted(columns, rows, width);
 }
 
 /** Why a queue with waiting jobs may not move. */
@@ -41,17 +56,17 @@ function standing({ paused, waiting, running, freeWorkers }: QueueLine): string 
   return freeWorkers > 0 ? "behind gates" : "";
 }
 
-function lanes({ name, lanes: found }: QueueLine): string {
+function lanes({ name, lanes: found }: QueueLine, width: number): string {
   if (found.length === 0) return "";
-  const columns = [
-    `lanes of ${name}`,
-    ">waiting",
-    ">running",
-    ">waits",
-    ">weight",
-    ">owed",
-    ">got",
-    "",
+  const columns: readonly Column[] = [
+    { title: `lanes of ${printable(name)}` },
+    { title: ">waiting" },
+    { title: ">running", keep: 4 },
+    { title: ">waits" },
+    { title: ">weight", keep: 2 },
+    { title: ">owed", keep: 3 },
+    { title: ">got", keep: 5 },
+    { title: "", keep: 1 },
   ];
   const rows = found.map((lane) => [
     key(lane.key),
@@ -63,11 +78,18 @@ function lanes({ name, lanes: found }: QueueLine): string {
     percent(lane.shareReceived),
     "█".repeat(Math.round(lane.shareReceived * BAR)).padEnd(BAR, "░"),
   ]);
-  return table(columns, rows);
+  return fitted(columns, rows, width);
 }
 
-function gates({ gates: found, at }: TopView): string {
-  const columns = ["gate", "limits", ">tokens", ">in flight", ">lanes wait", "opens"];
+function gates({ gates: found, at }: TopView, width: number): string {
+  const columns: readonly Column[] = [
+    { title: "gate" },
+    { title: "limits", keep: 2 },
+    { title: ">tokens", keep: 1 },
+    { title: ">in flight", keep: 3 },
+    { title: ">lanes wait" },
+    { title: "opens", keep: 4 },
+  ];
   const rows = found.map((gate) => [
     gate.key,
     limitsOf(gate),
@@ -76,7 +98,7 @@ function gates({ gates: found, at }: TopView): string {
     count(gate.waitingLanes),
     opening(gate.cooldown, gate.opensAt, at),
   ]);
-  return table(columns, rows);
+  return fitted(columns, rows, width);
 }
 
 function opening(

@@ -27,6 +27,9 @@ export interface TopView {
   readonly at: number;
   readonly queues: readonly QueueLine[];
   readonly gates: readonly GateInfo[];
+  readonly sort: (typeof TOP_SORTS)[number];
+  /** The queue whose lanes alone are shown. */
+  readonly chosen: string | undefined;
 }
 
 /** A terminal has so many lines: the busiest are what one looks for. */
@@ -35,15 +38,29 @@ const LANES_SHOWN = 8;
 const LANES_QUEUES = 3;
 const GATES_SHOWN = 12;
 
-export async function readTop(broker: Broker, before: TopView | undefined): Promise<TopView> {
+export const TOP_SORTS = ["busy", "waiting", "out", "dead", "name"] as const;
+
+/** What a person chose: the order, and the queue whose lanes are shown. */
+export interface TopChoice {
+  readonly sort: (typeof TOP_SORTS)[number];
+  readonly queue: string | undefined;
+}
+
+export async function readTop(
+  broker: Broker,
+  before: TopView | undefined,
+  { sort, queue: chosen }: TopChoice = { sort: "busy", queue: undefined },
+): Promise<TopView> {
   const [queues, gates] = await Promise.all([
     allQueues(broker, { partial: true }),
     broker.gates({ sort: "waiting", limit: GATES_SHOWN }),
   ]);
   const at = Date.now();
-  const busiest = [...queues].sort((a, b) => weightOf(b) - weightOf(a)).slice(0, QUEUES_SHOWN);
-  const lines = busiest.map(async (queue, index) => {
-    const isLooked = index < LANES_QUEUES && queue.stats.lanes > 0;
+  const rate = ratesOf(before);
+  const first = [...queues].sort(orderOf(sort, rate)).slice(0, QUEUES_SHOWN);
+  const lines = first.map(async (queue, index) => {
+    const isAsked = chosen === undefined ? index < LANES_QUEUES : queue.name === chosen;
+    const isLooked = isAsked && queue.stats.lanes > 0;
     const lanes = isLooked ? await lanesOf(broker, queue.name) : [];
     return lineOf(queue, lanes, at, before);
   });
@@ -51,7 +68,30 @@ export async function readTop(broker: Broker, before: TopView | undefined): Prom
     at,
     queues: await Promise.all(lines),
     gates: gates.items,
+    sort,
+    chosen,
   };
+}
+
+/** Jobs that went out in a second, by queue, at the look before. */
+function ratesOf(before: TopView | undefined): (queue: QueueInfo) => number {
+  const rates = new Map(before?.queues.map(({ name, outRate }) => [name, outRate ?? 0]));
+  return ({ name }) => rates.get(name) ?? 0;
+}
+
+function orderOf(
+  sort: TopChoice["sort"],
+  rate: (queue: QueueInfo) => number,
+): (a: QueueInfo, b: QueueInfo) => number {
+  const byName = (a: QueueInfo, b: QueueInfo): number => a.name.localeCompare(b.name);
+  if (sort === "name") return byName;
+  const figure = {
+    busy: weightOf,
+    waiting: ({ stats }: QueueInfo) => stats.waiting,
+    out: rate,
+    dead: ({ stats }: QueueInfo) => stats.dead,
+  }[sort];
+  return (a, b) => figure(b) - figure(a) || byName(a, b);
 }
 
 function weightOf({ stats }: QueueInfo): number {
