@@ -6,7 +6,7 @@ import type { Shell } from "../shell/shell.ts";
 import { type AuditCaller, AuditLog, type Via } from "./audit-log.ts";
 
 /** How the command line calls itself, in its greeting and as its user agent. */
-export const COMMAND_CLIENT = "sluice command";
+const COMMAND_CLIENT = "sluice command";
 
 export function openAudit({ clock, closing, log }: Shell, access: BrokerAccess): AuditLog {
   const onTrouble = (message: string): void => log.warn(message);

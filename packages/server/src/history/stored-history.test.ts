@@ -42,7 +42,7 @@ test("the longer ranges are there after a restart of the server, and go on", asy
   assert.deepEqual(after.of("q").times.length, 24, "half an hour is since the start");
 });
 
-test("moments that are older than their range are forgotten, also after a long night", async (t) => {
+test("moments older than their range are forgotten, also after a long night", async (t) => {
   const clock = turningClock(20);
   const broker = await openBroker({ log: new MemoryLog(), clock });
   t.after(() => broker.close());
