@@ -137,7 +137,7 @@ function Charts({ queue, isAside }: { queue: string; isAside: boolean }): JSX.El
   return (
     <>
       <div class="tools ranges">
-        <Choice label="Charts of" value={range} options={RANGES} onChoose={setRange} />
+        <Choice<Range> label="Charts of" value={range} options={RANGES} onChoose={setRange} />
       </div>
       <div class={`charts ${isAside ? "aside" : ""}`}>
         <Chart
