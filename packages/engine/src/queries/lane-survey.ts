@@ -144,7 +144,7 @@ export class LaneSurvey {
     }
     const received = this.#received[stats.tier] ?? 0;
     const had = received === 0 ? 0 : Math.min(1, stats.received / received);
-    // Of a lane that was made anew at this row nothing ran yet.
+    // Another lane may have had this row before: of this one nothing ran yet.
     const wait = stats.received === 0 ? undefined : this.#queue.laneWaits?.read(row);
     const share = { ...stats, shareOwed: owed, shareReceived: had };
     return wait === undefined ? share : { ...share, wait };

@@ -24,7 +24,7 @@ test("of two lanes with one place the busier is remembered, and a quiet one give
   assert.equal(waits.read(1), undefined);
 });
 
-test("a lane that is made at the place of a former one begins anew", () => {
+test("a lane at the place of a former one starts with its own first job", () => {
   const waits = new LaneWaits();
   for (let i = 0; i < 10; i++) waits.count(3, 5_000, i === 0);
   waits.count(3, 1, true);

@@ -2,7 +2,7 @@
  * Who did what and when, in a reserved store on the same log as the jobs. The entry is handed to
  * the broker before the action is, so a broker has both in one commit and no action is without
  * its entry. An action that was refused gets its refusal added. When the entry cannot be stored,
- * the action still goes on: on a bad day that is what it is needed for.
+ * the action is still done: on a bad day an operator needs it.
  */
 import { randomBytes } from "node:crypto";
 import {
@@ -29,7 +29,7 @@ export interface AuditAction {
   readonly action: string;
   /** The queue, gate, job, key or other thing that it is about. */
   readonly on: string;
-  /** What it was told, as JSON without payloads. */
+  /** Its arguments and options as JSON, without payloads. */
   readonly detail: string;
 }
 

@@ -29,7 +29,7 @@ interface Told {
 
 const brief = ({ action, on, via }: Told): string => `${via}: ${action} ${on}`;
 
-test("what the page changes is told with who did it, and what it reads is not", async (t) => {
+test("an entry names who changed something on the page; reading makes none", async (t) => {
   const { call, server } = await start(t, { keys: true, queues: ["mail"] });
   const root = (await server.firstKey)!.key;
   const made = await call("POST /v1/keys", {
@@ -62,7 +62,7 @@ test("what the page changes is told with who did it, and what it reads is not", 
   assert.equal(add!.detail, '{"jobs":1}');
 });
 
-test("of a program only what destroys is told; of the command line all", async (t) => {
+test("a program makes entries only for what destroys; the command line for all", async (t) => {
   const { call, server } = await start(t, { queues: ["mail"] });
   const worker = await connectBroker(server.address, { client: "worker" });
   t.after(() => worker.close());
@@ -121,7 +121,7 @@ test("the log survives a restart, is read by page, and counts a repetition", asy
   );
 });
 
-test("users of a mounted dashboard are told by their names", async (t) => {
+test("entries of a mounted dashboard have the names of its users", async (t) => {
   const broker = await memoryBroker(t, "mail");
   const page = mountDashboard(broker, {
     user: () => "ann@example.com",

@@ -1,5 +1,5 @@
 /**
- * The port of a caller, with an entry in the audit log for what is to be told later. Of a person
+ * The port of a caller, with an entry in the audit log for what may be asked later. Of a person
  * (the page, the command line) that is every call that changes something; of other programs it is
  * what destroys or acts on many jobs: their adds and settings at each start are no news.
  */
@@ -7,7 +7,7 @@ import { type Broker, CALL_NAMES, type CallName, type CallRow, rowOf } from "@sl
 import { AUDIT_DETAIL_CHARS_MAX, AUDIT_ON_CHARS_MAX } from "../limits.ts";
 import type { AuditAction, AuditCaller, AuditLog } from "./audit-log.ts";
 
-/** Whoever makes them. */
+/** From any caller. */
 const ALWAYS: ReadonlySet<CallName> = new Set([
   ...(["deleteQueue", "purge", "redrive", "startBulk", "stopBulk", "setLaneWeight"] as const),
   ...(["deleteSchedule", "deleteGate", "clearCooldown"] as const),

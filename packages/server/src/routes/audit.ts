@@ -14,7 +14,7 @@ const ENTRY = shape<AuditEntry>({
   via: { type: "string", enum: ["page", "command", "http", "stream"] },
   action: about("The call, such as `purge`.", TEXT),
   on: about("What it was about: a queue, gate, job, key.", TEXT),
-  detail: about("What it was told, without payloads.", TEXT),
+  detail: about("Its arguments and options as JSON, without payloads.", TEXT),
   times: about("How often within a second.", COUNT),
   error: maybe(about("Why it was refused.", TEXT)),
 });

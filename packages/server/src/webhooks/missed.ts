@@ -1,4 +1,4 @@
-/** Ends of jobs that were told while nothing listened: the jobs are kept, and can be asked. */
+/** Ends of jobs that happened while nothing listened: the jobs are kept, and can be found. */
 import type { Broker, BrokerEvent, FoundJob, JobState } from "@sluice/protocol";
 import { END_STATES, type EndState } from "./webhook.ts";
 

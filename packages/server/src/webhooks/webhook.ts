@@ -25,7 +25,7 @@ export interface NewWebhook {
   states?: readonly EndState[];
 }
 
-/** What can be told of a webhook. */
+/** A webhook without its secret. */
 export interface WebhookInfo extends NewWebhook {
   id: string;
   createdAt: number;
