@@ -19,7 +19,7 @@ test("a job that runs or waits cannot be retried, and the error says which it do
   const engine = openEngine();
   const first = engine.add("q", {}, 0).id;
   const blocked = after(engine, first);
-  assert.throws(() => engine.retry(first, 0), { code: "CONFLICT", message: /is waiting$/ });
+  assert.throws(() => engine.retry(first, 0), { code: "CONFLICT", message: /is waiting: / });
   assert.throws(() => engine.retry(blocked, 0), {
     code: "CONFLICT",
     message: /is waiting for other jobs/,
