@@ -216,5 +216,8 @@ function lineText(why: WhyGated): string | undefined {
 function endedText({ state, error, deadline }: WhyEnded): string {
   const due = deadline === undefined ? "" : ` at its deadline, ${new Date(deadline).toISOString()}`;
   const text = `It ended as ${state}${due}`;
-  return error === undefined ? `${text}.` : `${text}: ${quote(error)}`;
+  if (error === undefined) return `${text}.`;
+  // What is kept of a job that finished is the error of a former attempt.
+  if (state === "finished") return `${text}. An earlier attempt failed: ${quote(error)}`;
+  return `${text}: ${quote(error)}`;
 }

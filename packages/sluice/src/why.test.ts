@@ -366,6 +366,18 @@ const CASES: Readonly<Record<string, Case>> = {
     text: "It ended as finished.",
     data: { state: "finished" },
   },
+  "finished at the second attempt": {
+    build: async ({ queue, clock, sluice }) => {
+      const w = await queue({ retry: { min: "1s" } });
+      const job = await w.add("x");
+      w.work(({ attempt }) => (attempt === 0 ? boom() : undefined));
+      await clock.drain(sluice);
+      await clock.advance("2s");
+      return job;
+    },
+    text: "It ended as finished. An earlier attempt failed: Error: boom",
+    data: { state: "finished", error: "Error: boom" },
+  },
   "wait too long": {
     build: async ({ queue, sluice }) => {
       const job = await (await queue()).add("x", { gates: ["g"], maxWait: "500ms" });
