@@ -189,18 +189,18 @@ test("a value of the configuration is set, changed and deleted", () =>
 
 test("a webhook is made, tested and deleted, and the audit log tells all of it", () =>
   stage.look("#/webhooks", async (page) => {
-    await page.getByRole("heading", { name: "No webhook yet" }).waitFor();
     const dialog = page.getByRole("dialog");
-    await act(page, "Create a webhook", "Create", { Address: "http://127.0.0.1/", Name: "pager" });
+    await act(page, "Create a webhook", "Create", { Address: "http://127.0.0.1/", Name: "chat" });
     await dialog.getByText("127.0.0.1, which is not a public address").waitFor();
     await dialog.getByLabel("Address").fill("http://hook.invalid/");
     await dialog.getByLabel("Queues").fill("orders.*, payments");
     await dialog.getByRole("button", { name: "Create", exact: true }).click();
-    await said(page, /Webhook pager was created/);
-    await page.getByText("The secret of pager, shown this once").waitFor();
-    const [made] = (await call("GET /v1/webhooks")).body.items;
+    await said(page, /Webhook chat was created/);
+    await page.getByText("The secret of chat, shown this once").waitFor();
+    const { items } = (await call("GET /v1/webhooks")).body;
+    const made = items.find(({ name }: { name: string }) => name === "chat");
     assert.deepEqual([made.events, made.queues], [["dead"], ["orders.*", "payments"]]);
-    const row = page.getByRole("row").filter({ hasText: "pager" });
+    const row = page.getByRole("row").filter({ hasText: "chat" });
     await row.getByRole("button", { name: "Test" }).click();
     await dialog.getByRole("button", { name: "Send" }).click();
     await said(page, /The message is job/);
@@ -209,7 +209,7 @@ test("a webhook is made, tested and deleted, and the audit log tells all of it",
     await page.goBack();
     await row.getByRole("button", { name: "Delete" }).click();
     await dialog.getByRole("button", { name: "Delete" }).click();
-    await page.getByRole("heading", { name: "No webhook yet" }).waitFor();
+    await row.waitFor({ state: "detached" });
     await page.getByRole("link", { name: "Audit log" }).click();
     for (const action of ["createWebhook", "testWebhook", "deleteWebhook"]) {
       await page.getByRole("cell", { name: action, exact: true }).first().waitFor();
@@ -230,6 +230,8 @@ test("a server without anything says how to begin", async () => {
       await page.getByRole("heading", { name: "There is no gate yet" }).waitFor();
       await page.goto(`${empty.server.address}/#/workers`);
       await page.getByRole("heading", { name: "No worker is connected" }).waitFor();
+      await page.goto(`${empty.server.address}/#/webhooks`);
+      await page.getByRole("heading", { name: "No webhook yet" }).waitFor();
     });
   } finally {
     await empty.close();
