@@ -74,6 +74,8 @@ test("a program makes entries only for what destroys; the command line for all",
   await command.setQueue("mail", {});
   await command.setGate("smtp", { rate: 5 });
   await command.add("mail", [{ payload }]);
+  // Node's fetch is a program's.
+  await call("POST /v1/queues/mail/jobs", { body: { payload: 1 } });
   const { items } = (await call("GET /v1/audit")).body as { items: Told[] };
   assert.deepEqual(items.map(brief).toReversed(), [
     "stream: purge mail",

@@ -15,9 +15,9 @@ export function openAudit({ clock, closing, log }: Shell, access: BrokerAccess):
 
 export function callerOf({ principal, raw }: FastifyRequest, hasUsers: boolean): AuditCaller {
   const { headers } = raw;
-  // What browsers add by themselves: to a request of their own page, or to every one.
+  // What browsers add by themselves. Node's fetch adds `sec-fetch-mode` alone.
   const isBrowser =
-    headers["sec-fetch-mode"] !== undefined ||
+    headers["sec-fetch-site"] !== undefined ||
     headers.origin !== undefined ||
     keyOfCookie(raw) !== undefined;
   if (hasUsers || isBrowser) return { principal, via: "page" };

@@ -99,7 +99,7 @@ function EntryRow({ entry }: { entry: AuditEntry }): JSX.Element {
       <td data-label="on" class="wide">
         {visible(cut(on, LINE_CHARS))}
       </td>
-      <td data-label="details" class="detail wide">
+      <td data-label="details" class="wide muted">
         {error !== undefined && <span class="bad">refused: {visible(error)} </span>}
         {visible(cut(detail, LINE_CHARS))}
       </td>
