@@ -25,7 +25,9 @@ export function parseArguments(
   files: readonly string[],
 ): Plan {
   if (args.length === 0) return { suites: SUITES, files: undefined };
-  if (args[0] === "--file") return planForFiles(args, root, files);
+  // `npm run test:e2e -- --file <path>` puts `e2e` before it.
+  const named = args[0] === "e2e" ? args.slice(1) : args;
+  if (named[0] === "--file") return planForFiles(named, root, files);
   if (args.join() === "e2e") return { suites: E2E_SUITES, files: undefined };
   return { suites: args.map(suiteNamed), files: undefined };
 }
