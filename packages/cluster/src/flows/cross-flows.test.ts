@@ -112,6 +112,20 @@ test("a job that ended before is waited for too, and one that is unknown is refu
   assert.equal(other!.error, undefined);
 });
 
+test("a numbered call that waits for another partition is answered again after hours", async () => {
+  const one = await staged();
+  const first = await add(one, HERE, "first");
+  const after = [{ id: first }];
+  const options = { operationId: "numbered:relay:1" };
+  const flow = [flowJob(ELSEWHERE, "begin", after), flowJob(THERE, "end", [{ job: 0 }])];
+  const added = await one.router.add(THERE, [job("last", { after })], options);
+  const of = { operationId: "numbered:flows:1" };
+  const whole = await one.router.addFlow(HERE, flow, of);
+  await one.clock.advance(3_600_000);
+  assert.deepEqual(await one.router.add(THERE, [job("last", { after })], options), added);
+  assert.deepEqual(await one.router.addFlow(HERE, flow, of), whole);
+});
+
 test("a failure in another partition fails, is ignored, or is waited out", async () => {
   const one = await staged();
   const first = await add(one, HERE, "first");

@@ -9,6 +9,7 @@ import {
   SluiceError,
 } from "@sluice/protocol";
 import { partitionOf } from "../partition-port/names.ts";
+import { partOfOperation } from "../router/operation-ids.ts";
 import type { PartitionCalls } from "../router/partition-calls.ts";
 import { LINKS, type Link, message, standIn, withLinks } from "./link-jobs.ts";
 
@@ -90,7 +91,7 @@ export class FlowLinks {
     if (links.size === 0) return made;
     const keys = [...links.keys()];
     const all = [...links.values()];
-    const id = `${operationId}.links.${partition}`;
+    const id = partOfOperation(operationId, `links.${partition}`);
     const standIns = await this.#add(partition, all.map(standIn), id);
     const messages = new Map<number, { key: string; job: NewJob }[]>();
     for (const [i, key] of keys.entries()) {
@@ -117,7 +118,7 @@ export class FlowLinks {
     made: Map<string, Outcome<string>>,
   ): Promise<void> {
     const jobs = messages.map(({ job }) => job);
-    const outcomes = await this.#add(from, jobs, `${operationId}.${from}`);
+    const outcomes = await this.#add(from, jobs, partOfOperation(operationId, String(from)));
     const unused: string[] = [];
     for (const [i, { key }] of messages.entries()) {
       const { error } = outcomes[i]!;

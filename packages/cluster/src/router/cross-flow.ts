@@ -23,6 +23,7 @@ import {
 import { type FlowLinks, keyOf, linkTo, thrown } from "../flows/flow-links.ts";
 import { LINKS, type Link, seal, withLinks } from "../flows/link-jobs.ts";
 import { FLOW_HOPS_MAX } from "../limits.ts";
+import { partOfOperation } from "./operation-ids.ts";
 import type { PartitionCalls } from "./partition-calls.ts";
 import type { QueueCopies } from "./queue-copies.ts";
 
@@ -107,7 +108,7 @@ export class CrossFlow {
   }
 
   async #open(): Promise<string> {
-    const options = { operationId: `${this.#options.operationId}.open` };
+    const options = { operationId: this.#part("open") };
     const { flow } = await this.#of.copies.made(this.#queue, this.#home, (port) =>
       port.openFlow(this.#queue, options),
     );
@@ -115,7 +116,7 @@ export class CrossFlow {
   }
 
   async #close(how: "sealFlow" | "cancelFlow", flow: string): Promise<void> {
-    const options = { operationId: `${this.#options.operationId}.${how}` };
+    const options = { operationId: this.#part(how) };
     await this.#of.calls.make(this.#home, (port) => port[how](flow, options));
   }
 
@@ -125,7 +126,7 @@ export class CrossFlow {
     const others = new Set(this.#partitions.filter((partition) => partition !== this.#home));
     if (others.size === 0) return;
     await links.place([this.#home]);
-    const options = { flow, operationId: `${this.#options.operationId}.seal` };
+    const options = { flow, operationId: this.#part("seal") };
     const { jobs } = await calls.make(this.#home, (port) =>
       withLinks(port, () => port.addFlow(LINKS, [{ queue: LINKS, ...seal() }], options)),
     );
@@ -155,7 +156,7 @@ export class CrossFlow {
     places: readonly number[],
   ): Promise<void> {
     const { copies, links } = this.#of;
-    const operationId = `${this.#options.operationId}.${round}.${partition}`;
+    const operationId = this.#part(`${round}.${partition}`);
     const placeOf = new Map(places.map((at, i) => [at, i]));
     const wanted = new Map<string, Link>();
     for (const at of places) {
@@ -184,6 +185,10 @@ export class CrossFlow {
       port.addFlow(under, own, options),
     );
     for (const [i, at] of places.entries()) this.#added[at] = jobs[i]!;
+  }
+
+  #part(name: string): string {
+    return partOfOperation(this.#options.operationId, name);
   }
 
   /** A job of the same call by its place there, any other by its id. */
