@@ -13,6 +13,13 @@ import type { Batch, Result, Row } from "./batches.ts";
 const LATER: readonly ErrorCode[] = ["QUEUE_FULL", "RATE_LIMITED", "STORAGE_LOW"];
 
 /**
+ * These may come before the broker has looked at the number: they say nothing of a batch that may
+ * have been sent before. `RATE_LIMITED` is one of them only when the whole call is refused; that
+ * of a single row is an answer that belongs to the number.
+ */
+const BEFORE_THE_NUMBER: ReadonlySet<ErrorCode> = new Set(["RATE_LIMITED", "STORAGE_LOW"]);
+
+/**
  * These say something of the server or of the way to it. The job may have been added, so its row
  * stays in the batch under its number. In a cluster one partition may answer so beside others.
  */
@@ -25,12 +32,12 @@ const UNCERTAIN: ReadonlySet<ErrorCode> = new Set([
 /** Sends a batch under its number. Rejects when it must be sent again under the same one. */
 export async function send(
   broker: Pick<Broker, "add">,
-  { rows, operationId }: Batch,
+  batch: Batch,
   signal: AbortSignal,
 ): Promise<Result[]> {
-  const prepared = rows.map(prepare);
+  const prepared = batch.rows.map(prepare);
   const jobs = prepared.filter((job) => job instanceof PreparedJob);
-  const results = (await add(broker, rows, jobs, { operationId, signal })).values();
+  const results = (await add(broker, batch, jobs, signal)).values();
   return prepared.map((job) => {
     if (job instanceof SluiceError) return { kind: "refused", error: job.toJSON() };
     return results.next().value!;
@@ -39,20 +46,22 @@ export async function send(
 
 async function add(
   broker: Pick<Broker, "add">,
-  rows: readonly Row[],
+  { rows, operationId, isRepeated }: Batch,
   jobs: readonly NewJob[],
-  options: { operationId: string; signal: AbortSignal },
+  signal: AbortSignal,
 ): Promise<Result[]> {
   if (jobs.length === 0) return [];
   try {
-    const answers = await broker.add(rows[0]!.queue, jobs, options);
+    const answers = await broker.add(rows[0]!.queue, jobs, { operationId, signal });
     return answers.map(({ ok, error }) => {
-      return ok === undefined
-        ? resultOf(SluiceError.fromJSON(error!))
-        : { kind: "moved", job: ok.id };
+      if (ok !== undefined) return { kind: "moved", job: ok.id };
+      // One partition of several has refused its part.
+      if (isRepeated && error!.code === "STORAGE_LOW") throw SluiceError.fromJSON(error!);
+      return resultOf(SluiceError.fromJSON(error!));
     });
   } catch (error) {
     if (!(error instanceof SluiceError)) throw error;
+    if (isRepeated && BEFORE_THE_NUMBER.has(error.code)) throw error;
     const result = resultOf(error);
     return jobs.map(() => result);
   }

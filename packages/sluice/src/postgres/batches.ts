@@ -15,6 +15,8 @@ export interface Batch {
   readonly number: bigint;
   readonly rows: readonly Row[];
   readonly operationId: string;
+  /** It may have been sent before: the broker may have its rows. */
+  readonly isRepeated: boolean;
 }
 
 /**
@@ -53,10 +55,11 @@ export async function numberedBatch(
     values: [shard],
   });
   const { number, batch, source } = found.rows[0];
-  const batchOf = (rows: readonly Row[], n: bigint): Batch => {
-    return { shard, number: n, rows, operationId: `numbered:${source}.${shard}:${n}` };
+  const batchOf = (rows: readonly Row[], n: bigint, isRepeated: boolean): Batch => {
+    const operationId = `numbered:${source}.${shard}:${n}`;
+    return { shard, number: n, rows, operationId, isRepeated };
   };
-  if (batch.length > 0) return batchOf(await rowsOf(client, batch), BigInt(number));
+  if (batch.length > 0) return batchOf(await rowsOf(client, batch), BigInt(number), true);
   const picked = await pick(client, shard, resting);
   if (picked.length === 0) return undefined;
   const next = BigInt(number) + 1n;
@@ -66,7 +69,7 @@ export async function numberedBatch(
     values: [shard, String(next), picked.map(({ id }) => id), number],
   });
   if (rowCount !== 1) throw new Error(`another relay has shard ${shard}`);
-  return batchOf(picked, next);
+  return batchOf(picked, next, false);
 }
 
 const COLUMNS = "id, queue, payload, options";
