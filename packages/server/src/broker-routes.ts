@@ -18,7 +18,7 @@ import { appRoutes } from "./routes/apps.ts";
 import { auditRoutes } from "./routes/audit.ts";
 import { callRoutes } from "./routes/calls.ts";
 import { clusterRoutes } from "./routes/cluster.ts";
-import type { RouteContext } from "./routes/context.ts";
+import { type RouteContext, withEntry } from "./routes/context.ts";
 import { dashboardRoutes } from "./routes/dashboard.ts";
 import { endRoutes } from "./routes/ends.ts";
 import { eventRoutes } from "./routes/events.ts";
@@ -106,7 +106,7 @@ export async function brokerRoutes(
     hasWebhooks: options.webhooks !== undefined,
   });
   dashboardRoutes(app);
-  appRoutes(app, pages);
+  appRoutes(app, pages, (request, told, act) => withEntry(context, request, told, act));
   clusterRoutes(app, cluster, closing);
   healthRoutes(app, () => access.readiness());
   const registry = newRegistry(app);

@@ -301,6 +301,8 @@ export const AUDIT_REPEAT_MS = 1_000;
 
 /** How often entries beyond the bound are looked for. */
 export const AUDIT_TRIM_MS = 10 * 60_000;
+/** And after how many new ones, so that a loop cannot fill the memory in between. */
+export const AUDIT_TRIM_EVERY = 2_000;
 
 /** Webhooks of one server, all in memory, and queues that one names. */
 export const WEBHOOKS_MAX = 1_000;

@@ -11,6 +11,7 @@ interface Entry {
   readonly on: string;
   readonly detail: string;
   readonly times: number;
+  readonly refused?: number;
   readonly error?: string;
 }
 
@@ -47,9 +48,11 @@ ${TARGET_USAGE}`,
   },
 };
 
-function rowOf({ at, who, name, via, action, on, detail, times, error }: Entry): string[] {
+function rowOf({ at, who, name, via, action, on, detail, ...rest }: Entry): string[] {
+  const { times, refused: count = times, error } = rest;
   const repeated = times > 1 ? `${times} times ` : "";
-  const refused = error === undefined ? "" : `refused: ${error}`;
+  const some = count < times ? ` ${count} times` : "";
+  const refused = error === undefined ? "" : `refused${some}: ${error}`;
   const more = printable([repeated, detail, refused].filter((part) => part !== "").join(" "));
   return [time(at), printable(name ?? who), via, action, printable(on), more];
 }

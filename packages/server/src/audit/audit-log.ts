@@ -19,7 +19,14 @@ import {
 import { every } from "../every.ts";
 import type { Principal } from "../keys/principal.ts";
 import { AUDIT_STORE } from "../keys/rights.ts";
-import { AUDIT_ENTRIES_MAX, AUDIT_REPEAT_MS, AUDIT_TRIM_MS } from "../limits.ts";
+import {
+  AUDIT_DETAIL_CHARS_MAX,
+  AUDIT_ENTRIES_MAX,
+  AUDIT_ON_CHARS_MAX,
+  AUDIT_REPEAT_MS,
+  AUDIT_TRIM_EVERY,
+  AUDIT_TRIM_MS,
+} from "../limits.ts";
 
 /** How an action came: by the page, the command line, or another program. */
 export type Via = "page" | "command" | "http" | "stream";
@@ -43,7 +50,9 @@ export interface AuditEntry extends AuditAction {
   readonly via: Via;
   /** The same action by the same key within a second is counted. */
   times: number;
-  /** Why it was refused. */
+  /** How many of these were refused; absent: none. */
+  refused?: number;
+  /** Why the last of them was refused. */
   error?: string;
 }
 
@@ -76,6 +85,7 @@ export class AuditLog {
   readonly #options: AuditOptions;
   /** The last entry of each caller, action and thing, while a repetition is counted in it. */
   readonly #recent = new Map<string, AuditEntry>();
+  #made = 0;
 
   constructor(options: AuditOptions) {
     this.#options = options;
@@ -87,12 +97,14 @@ export class AuditLog {
   /** Does something, with an entry about it. */
   async record<T>(caller: AuditCaller, action: AuditAction, act: () => Promise<T>): Promise<T> {
     const { entry, isNew } = this.#entryOf(caller, action);
-    const stored = isNew ? this.#write(entry) : undefined;
+    // While the stored entry says that all were refused, what may be done now must not wait.
+    const stored = isNew || entry.refused !== undefined ? this.#write(entry) : undefined;
     try {
       return await act();
     } catch (error) {
       const { code, message } = toSluiceError(error);
-      entry.error = `${code}: ${message}`;
+      entry.error = cut(`${code}: ${message}`, AUDIT_DETAIL_CHARS_MAX);
+      entry.refused = (entry.refused ?? 0) + 1;
       await stored;
       await this.#write(entry);
       throw error;
@@ -101,9 +113,14 @@ export class AuditLog {
     }
   }
 
-  #entryOf(caller: AuditCaller, action: AuditAction): { entry: AuditEntry; isNew: boolean } {
+  #entryOf(caller: AuditCaller, told: AuditAction): { entry: AuditEntry; isNew: boolean } {
     const { principal, via } = caller;
-    const name = [principal.id, via, action.action, action.on].join("\0");
+    const action = {
+      action: told.action,
+      on: cut(told.on, AUDIT_ON_CHARS_MAX),
+      detail: cut(told.detail, AUDIT_DETAIL_CHARS_MAX),
+    };
+    const name = [principal.id, via, action.action, action.on, action.detail].join("\0");
     const known = this.#recent.get(name);
     if (known !== undefined) {
       known.times++;
@@ -126,6 +143,7 @@ export class AuditLog {
       if (isOpen && entry.times > 1) void this.#write(entry);
     });
     timer.unref?.();
+    if (++this.#made % AUDIT_TRIM_EVERY === 0) this.trim().catch(() => undefined);
     return { entry, isNew: true };
   }
 
@@ -167,13 +185,20 @@ export class AuditLog {
     }
   }
 
-  /** Forgets the oldest beyond the bound. */
+  /**
+   * Forgets the oldest beyond the bound, of those callers that have the most: no caller pushes out
+   * the entries of others with a loop of refused calls.
+   */
   async trim(): Promise<void> {
-    const old: string[] = [];
-    let count = 0;
-    for await (const { id } of this.#entries(undefined)) {
-      if (++count > AUDIT_ENTRIES_MAX) old.push(id);
+    const byCaller = new Map<string, string[]>();
+    for await (const { id, who } of this.#entries(undefined)) {
+      const ids = byCaller.get(who);
+      if (ids === undefined) byCaller.set(who, [id]);
+      else ids.push(id);
     }
+    const lists = [...byCaller.values()];
+    const share = shareOf(lists.map(({ length }) => length));
+    const old = lists.flatMap((ids) => ids.slice(share));
     const broker = this.#options.ready();
     for (let i = 0; i < old.length; i += SCAN) {
       const entries = old.slice(i, i + SCAN).map((key) => ({ key, value: undefined }));
@@ -182,12 +207,27 @@ export class AuditLog {
   }
 }
 
+/** How many each caller may keep, so that all together are within the bound. */
+function shareOf(counts: readonly number[]): number {
+  let left = AUDIT_ENTRIES_MAX;
+  for (const [i, count] of counts.toSorted((a, b) => a - b).entries()) {
+    const share = Math.floor(left / (counts.length - i));
+    if (count > share) return share;
+    left -= count;
+  }
+  return AUDIT_ENTRIES_MAX;
+}
+
 /** Later ids are smaller: a scan of the store begins with the newest. */
 function idAt(at: number): string {
   const time = Math.round(TIME_MAX - at)
     .toString(36)
     .padStart(TIME_DIGITS, "0");
   return `${time}.${randomBytes(ID_BYTES).toString("hex")}`;
+}
+
+function cut(text: string, max: number): string {
+  return text.length <= max ? text : `${text.slice(0, max - 1)}…`;
 }
 
 function textOf({ who, name = "", via, action, on, error = "" }: AuditEntry): string {

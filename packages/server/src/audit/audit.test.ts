@@ -9,9 +9,15 @@ import { test } from "node:test";
 import { openBroker } from "@sluice/broker";
 import { connectBroker } from "@sluice/client/remote";
 import { openLog } from "@sluice/log";
+import { SystemClock } from "@sluice/protocol";
+import type { AppPage } from "../app-page.ts";
+import { ANYONE } from "../keys/principal.ts";
+import { AUDIT_STORE } from "../keys/rights.ts";
+import { AUDIT_ENTRIES_MAX } from "../limits.ts";
 import { mountDashboard } from "../mount/mount.ts";
 import { serve } from "../serve.ts";
 import { call, memoryBroker, payload, start } from "../testing/start.ts";
+import { AuditLog } from "./audit-log.ts";
 
 /** What a browser adds to the requests of its page. */
 const BROWSER = { "sec-fetch-mode": "cors", "sec-fetch-site": "same-origin" };
@@ -25,6 +31,7 @@ interface Told {
   detail: string;
   error?: string;
   times: number;
+  refused?: number;
 }
 
 const brief = ({ action, on, via }: Told): string => `${via}: ${action} ${on}`;
@@ -141,4 +148,92 @@ test("entries of a mounted dashboard have the names of its users", async (t) => 
   await call(address, "POST /v1/queues/mail/purge", { body: {} });
   const [entry] = (await call(address, "GET /v1/audit")).body.items;
   assert.deepEqual([entry.who, entry.via, entry.action], ["ann@example.com", "page", "purge"]);
+});
+
+test("a second action within a second is not hidden behind the first", async (t) => {
+  const { call } = await start(t, { queues: ["mail"] });
+  const bulk = (queues: string[]) =>
+    call("POST /v1/bulk", { headers: BROWSER, body: { action: "retry", filter: { queues } } });
+  await bulk(["mail"]);
+  await bulk(["other"]);
+  const told = (await call("GET /v1/audit?text=startBulk")).body.items as Told[];
+  assert.deepEqual(
+    told.map(({ times }) => times),
+    [1, 1],
+  );
+  assert.match(told[0]!.detail, /other/);
+});
+
+test("a refusal does not make a done action look refused, nor the other way", async (t) => {
+  const broker = await memoryBroker(t, "mail");
+  const log = new AuditLog({
+    ready: () => broker,
+    clock: new SystemClock(),
+    closing: new AbortController().signal,
+    onTrouble: assert.fail,
+  });
+  const caller = { principal: ANYONE, via: "page" } as const;
+  const action = { action: "purge", on: "mail", detail: "" };
+  const refuse = async (): Promise<void> => {
+    throw new Error("no");
+  };
+  await log.record(caller, action, async () => {});
+  await assert.rejects(log.record(caller, action, refuse));
+  const [entry] = (await log.list({})).items;
+  assert.deepEqual([entry!.times, entry!.refused], [2, 1]);
+  await log.record(caller, action, async () => {});
+  await log.close();
+  assert.deepEqual(
+    (await log.list({})).items.map(({ times, refused }) => [times, refused]),
+    [[3, 1]],
+  );
+});
+
+test("an entry is short, whatever a caller sends", async (t) => {
+  const { call, server } = await start(t, { keys: true });
+  const root = (await server.firstKey)!.key;
+  const { key } = (await call("POST /v1/keys", { key: root, body: { role: "viewer" } })).body;
+  await call("POST /v1/webhooks", { key, body: { url: `https://${"x".repeat(60_000)}` } });
+  const name = "n".repeat(60_000);
+  const made = await call("POST /v1/keys", { key: root, body: { name, role: "viewer" } });
+  assert.equal(made.status, 400);
+  await call("PUT /v1/keys/none", { key: root, body: { name, role: "viewer" } });
+  const { items } = (await call("GET /v1/audit", { key: root })).body as { items: Told[] };
+  const longest = Math.max(...items.map((entry) => JSON.stringify(entry).length));
+  assert.ok(longest < 2_000, `${longest} characters`);
+});
+
+test("a caller with many entries displaces its own, not those of others", async (t) => {
+  const broker = await memoryBroker(t, "mail");
+  const clock = new SystemClock();
+  const closing = new AbortController().signal;
+  const log = new AuditLog({ ready: () => broker, clock, closing, onTrouble: assert.fail });
+  const by = (id: string) => ({ principal: { ...ANYONE, id }, via: "page" }) as const;
+  const done = async (): Promise<void> => {};
+  await log.record(by("quiet"), { action: "purge", on: "mail", detail: "" }, done);
+  const value = { at: 0, who: "noisy", via: "http", action: "purge", detail: "", times: 1 };
+  for (let i = 0; i < AUDIT_ENTRIES_MAX + 500; i += 500) {
+    const entries = Array.from({ length: 500 }, (_, j) => ({ key: `0.${i + j}`, value }));
+    await broker.storeWrite(AUDIT_STORE, entries);
+  }
+  await log.trim();
+  const counts = { quiet: 0, noisy: 0 };
+  const { items } = await log.list({ limit: 2 * AUDIT_ENTRIES_MAX });
+  for (const { who } of items) counts[who as keyof typeof counts]++;
+  assert.deepEqual(counts, { quiet: 1, noisy: AUDIT_ENTRIES_MAX - 1 });
+});
+
+test("what is done on an app's page has an entry, without the values of its form", async (t) => {
+  const page: AppPage = {
+    name: "outbox",
+    title: "Outbox",
+    view: () => ({ sections: [], actions: [{ name: "delete", title: "Delete a row" }] }),
+    act: async () => "done",
+  };
+  const { call } = await start(t, { pages: [page] });
+  const values = { id: "7", token: "hidden" };
+  await call("POST /v1/apps/outbox/actions/delete", { headers: BROWSER, body: { values } });
+  const [entry] = (await call("GET /v1/audit")).body.items as Told[];
+  assert.equal(brief(entry!), "page: actInApp outbox");
+  assert.equal(entry!.detail, '{"action":"delete","id":"7"}');
 });

@@ -4,7 +4,6 @@
  * what destroys or acts on many jobs: their adds and settings at each start are no news.
  */
 import { type Broker, CALL_NAMES, type CallName, type CallRow, rowOf } from "@sluice/protocol";
-import { AUDIT_DETAIL_CHARS_MAX, AUDIT_ON_CHARS_MAX } from "../limits.ts";
 import type { AuditAction, AuditCaller, AuditLog } from "./audit-log.ts";
 
 /** From any caller. */
@@ -50,7 +49,7 @@ function actionOf(name: CallName, row: CallRow, args: readonly unknown[]): Audit
   const named = row.about === "broker" ? [] : [args[0]].flat();
   const rest = row.about === "broker" ? args : args.slice(1);
   const on = named.map(String).join(", ") || "*";
-  return { action: name, on: cut(on, AUDIT_ON_CHARS_MAX), detail: detailOf(name, rest) };
+  return { action: name, on, detail: detailOf(name, rest) };
 }
 
 /** Payloads and values stay out: they may be secrets of the users' own. */
@@ -61,19 +60,15 @@ function detailOf(name: CallName, args: readonly unknown[]): string {
   }
   if (name === "storeWrite") {
     const keys = (args[0] as readonly { key: string }[]).map(({ key }) => key);
-    return cut(JSON.stringify({ keys }), AUDIT_DETAIL_CHARS_MAX);
+    return JSON.stringify({ keys });
   }
   const told = args.filter((value) => value !== undefined);
   const text = told.map((value) => JSON.stringify(value, withoutSecrets)).join(" ");
-  return cut(text === "{}" ? "" : text, AUDIT_DETAIL_CHARS_MAX);
+  return text === "{}" ? "" : text;
 }
 
 const HIDDEN = new Set(["payload", "value", "signal", "operationId", "by", "headers"]);
 
 function withoutSecrets(name: string, value: unknown): unknown {
   return HIDDEN.has(name) ? undefined : value;
-}
-
-function cut(text: string, max: number): string {
-  return text.length <= max ? text : `${text.slice(0, max - 1)}…`;
 }

@@ -44,8 +44,21 @@ interface Act {
   Body: { values?: object } | null;
 }
 
+type Values = { [name: string]: string };
+
+/** Does something, with an entry in the audit log where there is one. */
+type Recorded = <T>(
+  request: FastifyRequest,
+  told: readonly [action: string, on: string, detail: string],
+  act: () => Promise<T>,
+) => Promise<T>;
+
 /** What apps show of themselves on the dashboard, for those who may see and do everything. */
-export function appRoutes(app: FastifyInstance, pages: readonly AppPage[]): void {
+export function appRoutes(
+  app: FastifyInstance,
+  pages: readonly AppPage[],
+  record: Recorded = (_, __, act) => act(),
+): void {
   const pageOf = (name: string): AppPage => {
     const page = pages.find((one) => one.name === name);
     if (page !== undefined) return page;
@@ -77,17 +90,17 @@ export function appRoutes(app: FastifyInstance, pages: readonly AppPage[]): void
     handler: async (request) => {
       enter(request);
       const { name, action } = request.params;
-      const values = { ...request.body?.values } as Record<string, string>;
-      return act(pageOf(name), action, values);
+      const values: Values = { ...request.body?.values };
+      // Other values of a form may be secrets.
+      const detail = JSON.stringify({ action, id: values.id });
+      return record(request, ["actInApp", name, detail], async () =>
+        act(pageOf(name), action, values),
+      );
     },
   });
 }
 
-async function act(
-  page: AppPage,
-  action: string,
-  values: Record<string, string>,
-): Promise<AppDone> {
+async function act(page: AppPage, action: string, values: Values): Promise<AppDone> {
   const { actions = [] } = await page.view();
   if (page.act !== undefined && actions.some(({ name }) => name === action)) {
     const done = await page.act(action, values);

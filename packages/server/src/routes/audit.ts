@@ -16,7 +16,8 @@ const ENTRY = shape<AuditEntry>({
   on: about("What it was about: a queue, gate, job, key.", TEXT),
   detail: about("Its arguments and options as JSON, without payloads.", TEXT),
   times: about("How often within a second.", COUNT),
-  error: maybe(about("Why it was refused.", TEXT)),
+  refused: maybe(about("How many of these were refused.", COUNT)),
+  error: maybe(about("Why the last of them was refused.", TEXT)),
 });
 
 interface Query {

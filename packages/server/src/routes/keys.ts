@@ -72,7 +72,8 @@ export function keyRoutes(app: FastifyInstance, context: RouteContext): void {
       const by = enter(request);
       const { name = "" } = request.body as { name?: string };
       const act = () => context.keys().create(request.body, by);
-      const created = await withEntry(context, request, ["createKey", name || "*"], act);
+      const told = ["createKey", name || "*", JSON.stringify(request.body)] as const;
+      const created = await withEntry(context, request, told, act);
       return reply.code(201).send(created);
     },
   });

@@ -19,6 +19,7 @@ interface AuditEntry {
   on: string;
   detail: string;
   times: number;
+  refused?: number;
   error?: string;
 }
 
@@ -81,7 +82,8 @@ export function AuditView(): JSX.Element {
 
 function EntryRow({ entry }: { entry: AuditEntry }): JSX.Element {
   const now = useNow();
-  const { at: when, who, name, via, action, on, detail, times, error } = entry;
+  const { at: when, who, name, via, action, on, detail, times, refused = times, error } = entry;
+  const some = refused < times ? ` ${refused} times` : "";
   return (
     <tr>
       <td data-label="time">
@@ -100,7 +102,11 @@ function EntryRow({ entry }: { entry: AuditEntry }): JSX.Element {
         {visible(cut(on, LINE_CHARS))}
       </td>
       <td data-label="details" class="wide muted">
-        {error !== undefined && <span class="bad">refused: {visible(error)} </span>}
+        {error !== undefined && (
+          <span class="bad">
+            refused{some}: {visible(error)}{" "}
+          </span>
+        )}
         {visible(cut(detail, LINE_CHARS))}
       </td>
     </tr>
