@@ -238,3 +238,23 @@ test("a key makes webhooks for the queues that it administers, and sees only the
   assert.equal((await call(`DELETE /v1/webhooks/${id}`, undefined, acme)).status, 404);
   assert.equal((await call("GET /v1/webhooks", undefined, root)).body.items.length, 2);
 });
+
+test("what an operator puts into the queue of messages is neither signed nor sent", async (t) => {
+  const to = await receiver(t);
+  const { broker, call, server } = await start(await open(t), [to.host], true);
+  const key = (await server.firstKey)!.key;
+  const { id } = (await call("POST /v1/webhooks", { url: to.url }, key)).body;
+  const { key: operator } = await server.keys.create({ name: "o", role: "operator" });
+  const { job } = (await call(`POST /v1/webhooks/${id}/test`, undefined, key)).body;
+  await to.next();
+  const real = (await call(`GET /v1/jobs/${job}`, undefined, operator)).body.payload;
+  const { seal: _, ...bare } = real;
+  for (const payload of [bare, { ...real, type: "dead" }, { ...real, url: `${to.url}/other` }]) {
+    const line = "POST /v1/queues/sluice-webhooks/jobs";
+    const { body } = await call(line, { payload }, operator);
+    const { state, error } = await broker.ended(body.id);
+    assert.notEqual(state, "finished");
+    assert.match(String(error), /was not made by this server/);
+  }
+  assert.equal(to.count, 1);
+});

@@ -20,6 +20,8 @@ export function eventWebhooks({ hosts = [] }: EventWebhooksOptions = {}): OpenWe
     const sluice = new SluiceHandles({ port: unclosed(broker), clock: new SystemClock() });
     const webhooks = await Webhooks.open(sluice, {
       queue: EVENT_WEBHOOKS_QUEUE,
+      // An operator may add to every queue, but must not speak with the secrets of others.
+      sealed: true,
       chooser: ({ host }) => (known.has(host) ? "operator" : "stranger"),
       secretOf: (signer) => {
         const secret = secretOf(signer);

@@ -31,6 +31,20 @@ export function signWebhook(message: SignedWebhook, secret: string): Record<stri
 }
 
 /**
+ * What a message carries while it waits in a queue that others may add to. Its key is not the one
+ * of signatures: who reads the queue gets nothing that a receiver would take.
+ */
+export function sealWebhook(text: string, secret: string): string {
+  return createHmac("sha256", `seal.${secret}`).update(text).digest("base64url");
+}
+
+export function isSealed(seal: unknown, text: string, secret: string): boolean {
+  const given = Buffer.from(String(seal));
+  const wanted = Buffer.from(sealWebhook(text, secret));
+  return given.length === wanted.length && timingSafeEqual(given, wanted);
+}
+
+/**
  * For a receiver: throws `UNAUTHORIZED` unless the message was signed with this secret, no longer
  * ago than `tolerance` (5 minutes). The body is what was received, before it is parsed.
  */

@@ -31,11 +31,16 @@ import {
 import { callOutside, type OutgoingAnswer } from "../outgoing/call.ts";
 import { OutgoingError } from "../outgoing/errors.ts";
 import { type Chooser, checkTarget, parseTarget } from "../outgoing/target.ts";
-import { signWebhook } from "./signature.ts";
+import { isSealed, sealWebhook, signWebhook } from "./signature.ts";
 
 export interface WebhookOptions {
   /** The secret that messages of this signer are signed with. */
   secretOf: (signer: string) => string | Promise<string>;
+  /**
+   * Deliver only messages that `send` made, unchanged, though others may add to the queue. The
+   * secret of a signer must then stay the same while its messages wait. Default false.
+   */
+  sealed?: boolean | undefined;
   /** Where messages wait. Default `webhooks`. */
   queue?: string | undefined;
   /** Who chose an address. Default: a stranger, so it must be public. */
@@ -71,6 +76,7 @@ interface Message {
   readonly data: unknown;
   readonly signer: string;
   readonly at: number;
+  readonly seal?: string;
 }
 
 export class Webhooks implements AsyncDisposable {
@@ -98,12 +104,18 @@ export class Webhooks implements AsyncDisposable {
   async send(webhook: Webhook): Promise<Job<Message, number>> {
     const { type, data, signer, id = randomUUID(), repeats } = webhook;
     const url = this.check(webhook.url);
-    const message = { id, url: url.href, type, data, signer, at: Date.now() };
+    const bare: Message = { id, url: url.href, type, data, signer, at: Date.now() };
+    const message = this.#options.sealed === true ? await this.#seal(bare) : bare;
     return this.#queue.add(message, {
       fairnessKey: signer,
       gates: [this.#gateOf(url)],
       ...(repeats === undefined ? {} : { dedupe: { key: id, mode: "window", window: repeats } }),
     });
+  }
+
+  async #seal(message: Message): Promise<Message> {
+    const secret = await this.#options.secretOf(message.signer);
+    return { ...message, seal: sealWebhook(sealedText(message), secret) };
   }
 
   /** The address, when it is one that may be called; names are looked up at each delivery. */
@@ -136,9 +148,12 @@ export class Webhooks implements AsyncDisposable {
 
   async #deliver({ payload }: WorkJob<Message>, signal: AbortSignal): Promise<number> {
     const { id, type, data, at, signer } = payload;
+    const secret = await this.#options.secretOf(signer);
+    if (this.#options.sealed === true && !isSealed(payload.seal, sealedText(payload), secret)) {
+      throw new Unrecoverable("the message was not made by this server, or was changed");
+    }
     const url = new URL(payload.url);
     const body = JSON.stringify({ type, timestamp: new Date(at).toISOString(), data });
-    const secret = await this.#options.secretOf(signer);
     const timestamp = Math.floor(Date.now() / 1000);
     const headers = {
       "content-type": "application/json",
@@ -185,6 +200,10 @@ export class Webhooks implements AsyncDisposable {
     }
     throw new Error(`the receiver answered HTTP ${status}`);
   }
+}
+
+function sealedText({ id, url, type, data, signer, at }: Message): string {
+  return JSON.stringify([id, url, type, data, signer, at]);
 }
 
 function invalid(problem: string): SluiceError {
