@@ -67,8 +67,7 @@ export function verifyWebhook(
       `the webhook was sent at ${time.slice(0, 20)} (seconds), beyond the tolerance of now`,
     );
   }
-  const text = typeof body === "string" ? body : Buffer.from(body).toString();
-  const wanted = digest({ id, timestamp, body: text }, secret);
+  const wanted = digest({ id, timestamp, body }, secret);
   const isSigned = signatures.split(" ").some((signature) => {
     const [version, value = ""] = signature.split(",", 2);
     const given = Buffer.from(value, "base64");
@@ -82,10 +81,19 @@ interface VerifyOptions {
   now?: number;
 }
 
-function digest({ id, timestamp, body }: SignedWebhook, secret: string): Buffer {
+interface Digested extends Omit<SignedWebhook, "body"> {
+  readonly body: string | Uint8Array;
+}
+
+/** With an empty key, as of a variable that is not set, anyone could sign. */
+function digest({ id, timestamp, body }: Digested, secret: string): Buffer {
   const isEncoded = secret.startsWith(PREFIX);
   const key = isEncoded ? Buffer.from(secret.slice(PREFIX.length), "base64") : Buffer.from(secret);
-  return createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest();
+  if (key.length === 0) {
+    const empty = "the secret of the webhook is empty; use the one shown when it was created";
+    throw new SluiceError("INVALID", empty, { field: "secret" });
+  }
+  return createHmac("sha256", key).update(`${id}.${timestamp}.`).update(body).digest();
 }
 
 function refused(message: string): SluiceError {

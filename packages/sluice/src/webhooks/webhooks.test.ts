@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, LookupFunction } from "node:net";
 import { text } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
 import { Sluice } from "../sluice.ts";
-import { newWebhookSecret, verifyWebhook } from "../webhooks.ts";
+import { newWebhookSecret, signWebhook, verifyWebhook } from "../webhooks.ts";
 import { type WebhookOptions, Webhooks } from "./webhooks.ts";
 
 const SECRET = newWebhookSecret();
@@ -167,4 +168,26 @@ test("redirects are not followed", async (t) => {
   const job = await hooks.send({ url, type: "x", data: 1, signer: "a" });
   await assert.rejects(job.finished(), /redirects/);
   assert.equal(received.length, 1);
+});
+
+test("an empty secret signs nothing and accepts nothing", () => {
+  const message = { id: "m", timestamp: Math.floor(Date.now() / 1000), body: "{}" };
+  const forged = {
+    "webhook-id": message.id,
+    "webhook-timestamp": String(message.timestamp),
+    "webhook-signature": `v1,${createHmac("sha256", "").update(`m.${message.timestamp}.{}`).digest("base64")}`,
+  };
+  for (const secret of ["", "whsec_", "whsec_ "]) {
+    const field = { code: "INVALID", details: { field: "secret" } };
+    assert.throws(() => verifyWebhook(forged, "{}", secret), field);
+    assert.throws(() => signWebhook(message, secret), field);
+  }
+});
+
+test("a body is checked byte by byte", () => {
+  const message = { id: "m", timestamp: Math.floor(Date.now() / 1000), body: '"\ufffd"' };
+  const headers = signWebhook(message, SECRET);
+  verifyWebhook(headers, Buffer.from(message.body), SECRET);
+  const changed = Buffer.from([0x22, 0xff, 0x22]);
+  assert.throws(() => verifyWebhook(headers, changed, SECRET), { code: "UNAUTHORIZED" });
 });
