@@ -412,6 +412,10 @@ class Guard extends callsOf<Exclude<CallName, Own>>() implements Broker, Access 
   #isSeen(event: BrokerEvent): boolean {
     // What was cut off the log concerns the operators of the server.
     if (event.event === "torn") return this.permit.canAll(["admin"]);
+    // As `bulks`: it names another key, and tells how many jobs there are.
+    if (event.event === "bulk") {
+      return this.permit.canAll("operate") || event.by === this.permit.principal.id;
+    }
     // Of a gate, and of a failed log, all may know.
     return !("queue" in event) || this.permit.sees(event.queue);
   }

@@ -164,3 +164,18 @@ test("a page of queues is filled with those that the caller may see", async (t) 
   assert.deepEqual(names(await last.queues({ limit: 1 })), ["c.1"]);
   assert.deepEqual(names(await guarded.queues()), ["a.0", "a.1", "a.2", "a.3"]);
 });
+
+test("events of bulk actions are for those who act on all, and for who began one", async (t) => {
+  const broker = await memoryBroker(t, "acme.mail", "other.mail");
+  const acme = guard(broker, holder([{ action: "operate", on: "acme.*" }]));
+  const other = guard(broker, holder([{ action: "operate", on: "other.*" }]));
+  const all = guard(broker, holder(EVERYTHING));
+  const read = (own: Broker) => own.events({ events: ["bulk"] });
+  const readers = [read(acme), read(all)] as const;
+  await other.startBulk("retry", {});
+  const { id } = await acme.startBulk("retry", {});
+  const [forAcme, forAll] = await Promise.all(readers.map((events) => events.next()));
+  assert.equal(forAcme?.value?.event === "bulk" && forAcme.value.bulk, id);
+  assert.notEqual(forAll?.value?.event === "bulk" && forAll.value.bulk, id);
+  for (const events of readers) await events.return?.();
+});
