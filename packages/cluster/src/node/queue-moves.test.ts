@@ -103,6 +103,28 @@ test("a queue moves while it is used, and no lane is overtaken", async (t) => {
   assert.equal((await broker.queue(QUEUE)).config.spread, undefined);
 });
 
+test("a call that is repeated while its queue moves, and after, has effect once", async (t) => {
+  const { broker, nodes, ask, until } = await open(t);
+  await broker.setQueue(QUEUE, { lease: 60_000 });
+  const jobs: NewJob[] = [{ payload: Buffer.from("once") }];
+  const calls = ["mine", "numbered:relay:7"].map((operationId) => ({ operationId }));
+  const first = [];
+  for (const call of calls) first.push(await broker.add(QUEUE, jobs, call));
+  await ask();
+  await until("begun", (placement) => placement?.adds?.[0] === TO);
+  const direct = await nodes[1]!.connect();
+  while (partitionOf({ id: (await add(direct, 1))[0]! }) !== TO);
+  for (const [i, call] of calls.entries()) {
+    assert.deepEqual(await direct.add(QUEUE, jobs, call), first[i]);
+  }
+  const { waiting } = (await direct.queue(QUEUE)).stats;
+  await workOff(direct, waiting);
+  await until("moved", (placement) => placement?.to === undefined);
+  assert.deepEqual(await direct.add(QUEUE, jobs, calls[1]), first[1]);
+  const [other] = await direct.add(QUEUE, jobs, { operationId: "another" });
+  assert.equal(partitionOf(other!.ok!), TO);
+});
+
 test("a queue that is paused or changed while it moves does not start early", async (t) => {
   const { broker, ask, until } = await open(t);
   await broker.setQueue(QUEUE, { paused: true });

@@ -223,8 +223,9 @@ export class ClusterRouter extends callsOf<Exclude<CallName, Own>>() implements 
     this.#calls.check();
     const node = this.#anyNode;
     const isElsewhere = node !== undefined && this.#adds.isOverPartitions(queue, jobs);
+    const isNamed = typeof options?.operationId === "string";
     return this.#once("add", [queue, jobs, options], (own) =>
-      isElsewhere ? node.add(queue, jobs, own) : this.#adds.add(queue, jobs, own),
+      isElsewhere ? node.add(queue, jobs, own) : this.#adds.add(queue, jobs, own, isNamed),
     );
   }
 

@@ -8,6 +8,7 @@ import {
   groupsOf,
   type NewJob,
   type Outcome,
+  toSluiceError,
 } from "@sluice/protocol";
 import type { FlowLinks } from "../flows/flow-links.ts";
 import { hashOf } from "../hash.ts";
@@ -33,10 +34,13 @@ export class RoutedAdds {
     queue: string,
     jobs: readonly NewJob[],
     options: AddOptions & { operationId: string },
+    isNamed: boolean,
   ): Promise<Outcome<Added>[]> {
     const { signal, operationId } = options;
     checkSignal(signal);
-    const placement = this.#calls.directory.addsTo(queue);
+    const former = isNamed ? this.#former(queue, operationId) : [];
+    const adds = this.#calls.directory.addsTo(queue);
+    const placement = former.length === 0 ? adds : await this.#placeOf(queue, operationId, former);
     const partitionOf = (job: NewJob): number => placement[slotOf(job, placement.length)]!;
     const own = waitForOthers(jobs)
       ? await this.#links.localised(jobs, partitionOf, operationId)
@@ -51,6 +55,32 @@ export class RoutedAdds {
     const outcomes = await this.#addShares(queue, shares, options, held);
     if (outcomes.some(({ error }) => error?.code === "ABORTED")) checkSignal(signal);
     return outcomes;
+  }
+
+  /**
+   * The partitions that a queue leaves, or has left, where a call that is repeated may have been
+   * made first. A numbered one may be repeated days later.
+   */
+  #former(queue: string, operationId: string): readonly number[] {
+    const { directory } = this.#calls;
+    const isAsked = directory.heldAt(queue) !== undefined || operationId.startsWith("numbered:");
+    if (!isAsked) return [];
+    const adds = directory.addsTo(queue);
+    return directory.placementOf(queue).filter((partition) => !adds.includes(partition));
+  }
+
+  /** Where the call was made before; else where it is made now. */
+  async #placeOf(
+    queue: string,
+    operationId: string,
+    former: readonly number[],
+  ): Promise<readonly number[]> {
+    const answers = await Promise.all(
+      former.map((one) => this.#calls.ask(one, (port) => isKnown(port, queue, operationId))),
+    );
+    const known = former.filter((_, i) => answers[i]);
+    if (known.length === 0) return this.#calls.directory.addsTo(queue);
+    return known.length === 1 ? known : former;
   }
 
   /** Whether a job of them waits for one of another partition. */
@@ -116,6 +146,19 @@ export class RoutedAdds {
 }
 
 const NONE: ReadonlyMap<number, ErrorJson> = new Map();
+
+/** Whether a partition has made an add of this id: then one of no jobs is another call. */
+async function isKnown(port: Broker, queue: string, operationId: string): Promise<boolean> {
+  try {
+    await port.add(queue, [], { operationId });
+    return false;
+  } catch (error) {
+    const { code, details } = toSluiceError(error);
+    if (code === "CONFLICT" && details.field === "operationId") return details.newest === undefined;
+    if (code === "QUEUE_NOT_FOUND") return false;
+    throw error;
+  }
+}
 
 function waitForOthers(jobs: readonly NewJob[]): boolean {
   return Array.isArray(jobs) && jobs.some((job) => job?.after !== undefined);
