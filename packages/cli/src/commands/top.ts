@@ -34,7 +34,7 @@ async function watch(call: Call, broker: Broker, everyMs: number): Promise<numbe
   const { output, isJson } = call;
   const isLive = output.progress.isTTY === true && call.values.once !== true && !isJson;
   let before: TopView | undefined;
-  using keys = new TopKeys(isLive ? call.input : undefined, call.stop);
+  const keys = new TopKeys(isLive ? call.input : undefined, call.stop);
   if (isLive) output.progress.write(ENTER);
   try {
     for (;;) {
@@ -52,6 +52,7 @@ async function watch(call: Call, broker: Broker, everyMs: number): Promise<numbe
       if (keys.signal.aborted) return EXIT.well;
     }
   } finally {
+    keys[Symbol.dispose]();
     if (isLive) output.progress.write(LEAVE);
   }
 }
