@@ -18,7 +18,7 @@ import * as limits from "../limits.ts";
 import { A_NAME, isName, isNamePart } from "../names.ts";
 
 const RATE: Kind<number> = kind(
-  `0 or a number from ${limits.RATE_MIN} to ${limits.RATE_MAX}`,
+  `0 or a number of tokens a second from ${limits.RATE_MIN} to ${limits.RATE_MAX}`,
   { type: "number", minimum: 0, maximum: limits.RATE_MAX },
   (rate) => rate === 0 || (typeof rate === "number" && isRate(rate)),
 );
