@@ -27,8 +27,9 @@ export interface CommandSource {
   readonly args: readonly string[];
 }
 
-// Everything that `npm test` runs must end within this on two cores.
-export const TOTAL_BUDGET_MS = 600_000;
+// What `npm test` may take before it is killed. On two quiet cores it takes less than half of this;
+// the same machine was seen to need twice the time on another day (types 4.1 and 8.9 s).
+export const TOTAL_BUDGET_MS = 1_200_000;
 
 export const TIDY_FOLDER = "tests/tidy/";
 
@@ -53,34 +54,34 @@ export const SUITES: readonly Suite[] = [
   // The native compiler checks the tree in about a second; the rest is room for a cold disk.
   {
     name: "types",
-    budgetMs: 12_000,
+    budgetMs: 30_000,
     source: command("scripts/types.ts"),
   },
   // One pass over the sources by a native program.
   {
     name: "lint",
-    budgetMs: 8_000,
+    budgetMs: 20_000,
     source: command("node_modules/@biomejs/biome/bin/biome", "ci", "--colors=off", "."),
   },
   // Parses every source once and runs knip twice: on the tree, and on one made to fail. That is 7 s
   // of work, and up to 40 on a machine that is busy with other things.
   {
     name: "tidy",
-    budgetMs: 40_000,
+    budgetMs: 60_000,
     source: { kind: "files", ending: ".test.ts", folder: TIDY_FOLDER },
   },
   // Unit tests never sleep; counting coverage makes those of the engine several times slower, and
   // the suite of the port runs nine times. Servers are real processes.
   // They wait for sockets and disks for a third of their time, so three files keep two cores busy.
-  { name: "unit", budgetMs: 190_000, source: files(".test.ts"), concurrency: 3 },
+  { name: "unit", budgetMs: 430_000, source: files(".test.ts"), concurrency: 3 },
   // Each property is worth a few seconds, on prefixes of runs with up to 200,000 lanes.
-  { name: "property", budgetMs: 42_000, source: files(".prop.test.ts") },
+  { name: "property", budgetMs: 100_000, source: files(".prop.test.ts") },
   // 10,000 random worlds beside 300 simulated hours, 100 s each at most, and the planted bugs.
-  { name: "simulation", budgetMs: 210_000, source: files(".sim.test.ts") },
+  { name: "simulation", budgetMs: 360_000, source: files(".sim.test.ts") },
   // 20,000 inputs for each parser, at well under a millisecond each.
-  { name: "fuzzing", budgetMs: 55_000, source: files(".fuzz.test.ts") },
+  { name: "fuzzing", budgetMs: 100_000, source: files(".fuzz.test.ts") },
   // 50 cycles of kill -9, 500 power-loss images, 1,000 damaged logs, brokers on a simulated disk.
-  { name: "crash", budgetMs: 40_000, source: files(".crash.test.ts") },
+  { name: "crash", budgetMs: 100_000, source: files(".crash.test.ts") },
 ];
 
 // The time of suites that run one after the other. One that is done early leaves the rest of its

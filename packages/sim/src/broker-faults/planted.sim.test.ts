@@ -90,7 +90,7 @@ const PLANTED: Readonly<Record<string, BrokerBug>> = {
     find: "this.bucket?.load(save.bucket, now)",
     put: "void 0",
     hours: 1,
-    seed: 4,
+    seed: 232,
   },
   "a release does not look at its gate": {
     in: "@sluice/engine",
