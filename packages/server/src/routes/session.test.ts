@@ -16,6 +16,7 @@ test("a browser logs in with a cookie that no script reads, and out again", asyn
   const session = await call("GET /v1/session", { headers: { cookie: `other=1; ${cookie}` } });
   assert.deepEqual(session.body, {
     hasKeys: true,
+    hasWebhooks: false,
     hasBroker: true,
     isReadOnly: false,
     grants: [{ action: "admin", on: "*" }],
