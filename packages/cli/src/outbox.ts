@@ -88,6 +88,11 @@ function explained(error: unknown): unknown {
     const missing = "this database has no outbox: run `sluice postgres install`";
     return new SluiceError("NOT_FOUND", missing, {}, { cause: error });
   }
-  const kind = /^28|^42501/.test(code) ? "FORBIDDEN" : "INVALID";
-  return new SluiceError(kind, `PostgreSQL refuses: ${reason}`, {}, { cause: error });
+  const message = `PostgreSQL refuses: ${reason}`;
+  return new SluiceError(kindOf(code), message, {}, { cause: error });
+}
+
+function kindOf(code: string): "FORBIDDEN" | "INVALID" | "NOT_FOUND" {
+  if (/^28|^42501/.test(code)) return "FORBIDDEN";
+  return code === "3D000" ? "NOT_FOUND" : "INVALID";
 }

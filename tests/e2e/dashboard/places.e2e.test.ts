@@ -214,7 +214,7 @@ test("a webhook is made, tested and deleted, and the audit log tells all of it",
     for (const action of ["createWebhook", "testWebhook", "deleteWebhook"]) {
       await page.getByRole("cell", { name: action, exact: true }).first().waitFor();
     }
-    await page.getByText(/^refused: INVALID/).waitFor();
+    await page.getByText(/^refused: INVALID: the webhook/).waitFor();
     await page.getByLabel("Who, what or on what").fill("DELETEwebhook");
     await page.getByRole("cell", { name: "createWebhook" }).first().waitFor({ state: "detached" });
     assert.equal(await page.locator("tbody tr").count(), 1);

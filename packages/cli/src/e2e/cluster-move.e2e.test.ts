@@ -78,7 +78,7 @@ test("a server's data moves to a cluster of one partition and back", async (t) =
   const create = ["cluster", "create", "--cluster", `nats://${hosts}`];
   const many = await runSluice([...create, "--partitions", "12"]);
   assert.equal(many.code, 1);
-  assert.match(many.err, /there is a log sluice-0 already, .* must have --partitions 1\n/);
+  assert.match(many.err, /there is a log sluice-0 already: .* must have --partitions 1\n/);
 
   // Without a number it gets what is there.
   assert.equal((await runSluice(create)).code, 0);
