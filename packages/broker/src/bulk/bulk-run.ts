@@ -5,7 +5,7 @@ import type { EngineCalls } from "../engine-calls.ts";
 import { bodyTest, engineFilter } from "../job-filters.ts";
 import { parseId } from "../job-ids.ts";
 import type { Journal } from "../journal.ts";
-import { BULK_STEP_JOBS } from "../limits.ts";
+import { BULK_STEP_JOBS, BULK_STEP_JOBS_BESIDE } from "../limits.ts";
 import { toPortError } from "../refuse.ts";
 import { BULK_STORE, type BulkRecord, shortened } from "./bulk-record.ts";
 
@@ -52,7 +52,9 @@ export class BulkRun {
     const { calls, journal } = this.#of;
     const { ids } = this.record.filter;
     const walk = calls.ask((engine) => engine.queries.walkJobs(engineFilter(this.record.filter)));
-    const batches = ids === undefined ? walked(walk) : named(ids);
+    const most = (): number =>
+      journal.isCommitting || journal.unsyncedBytes > 0 ? BULK_STEP_JOBS_BESIDE : BULK_STEP_JOBS;
+    const batches = ids === undefined ? walked(walk, most) : named(ids, most);
     for (const batch of batches) {
       if (this.isStopped) break;
       const chosen = await this.#choose(batch.filter((id) => this.#isMeant(walk, id)));
@@ -137,13 +139,15 @@ function act(engine: Engine, record: BulkRecord, { id, body }: Chosen, now: numb
   else engine.byHand.transfer(id, to, now);
 }
 
-function* walked(walk: JobWalk): Generator<number[]> {
-  while (!walk.isOver) yield walk.next(BULK_STEP_JOBS);
+function* walked(walk: JobWalk, most: () => number): Generator<number[]> {
+  while (!walk.isOver) yield walk.next(most());
 }
 
-function* named(ids: readonly string[]): Generator<number[]> {
-  for (let from = 0; from < ids.length; from += BULK_STEP_JOBS) {
-    yield ids.slice(from, from + BULK_STEP_JOBS).map(numberOf);
+function* named(ids: readonly string[], most: () => number): Generator<number[]> {
+  for (let from = 0; from < ids.length; ) {
+    const to = from + most();
+    yield ids.slice(from, to).map(numberOf);
+    from = to;
   }
 }
 

@@ -3,11 +3,15 @@
  * once: also those that workers fail again while it is under way, and none that came later.
  */
 import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
-import { MemoryLog } from "@sluice/log";
+import { MemoryLog, openLog } from "@sluice/log";
 import { FakeClock } from "@sluice/protocol";
 import fc from "fast-check";
 import { type LocalBroker, openBroker } from "../broker.ts";
+import { BULK_STEP_JOBS_BESIDE } from "../limits.ts";
 
 const LETTERS = 600;
 const payload = new TextEncoder().encode("x");
@@ -87,4 +91,26 @@ test("an action that is stopped leaves the rest alone, and stays stopped", async
   assert.equal((await again.bulk(id)).state, "stopped");
   assert.equal((await again.countJobs({ states: ["delayed"] })).count, count);
   await again.close();
+});
+
+test("an action takes small steps while others wait for the log", async () => {
+  const dir = await mkdtemp(join(tmpdir(), "sluice-"));
+  const broker = await openBroker({ log: await openLog({ dir }) });
+  await broker.setQueue("q", {});
+  await broker.setQueue("other", {});
+  await broker.add("q", new Array(LETTERS).fill({ payload, delayMs: 3_600_000 }));
+  const { id } = await broker.startBulk("cancel", { queues: ["q"] });
+  let before = (await broker.bulk(id)).done;
+  let isRunning = true;
+  for (let i = 0; isRunning; i++) {
+    assert.ok(i < LETTERS, "it ends");
+    await broker.add("other", [{ payload }]);
+    const { done, state } = await broker.bulk(id);
+    assert.ok(i === 0 || done - before <= 2 * BULK_STEP_JOBS_BESIDE, `${done - before} in a step`);
+    before = done;
+    isRunning = state === "running";
+  }
+  assert.equal(before, LETTERS);
+  await broker.close();
+  await rm(dir, { recursive: true });
 });
