@@ -192,3 +192,27 @@ test("dead letters are found in the partition that a queue has moved to", async 
   const letters = await broker.jobs(`${QUEUE}.dlq`, {});
   assert.ok(letters.items.some((job) => partitionOf(job) === TO));
 });
+
+test("a dead letter queue moves, and its letters stay where they are", async (t) => {
+  const { broker, cluster } = await open(t);
+  await broker.setQueue(QUEUE, { retry: { attempts: 1 } });
+  await add(broker, 1);
+  const [taken] = await broker.lease(QUEUE, { max: 1, wait: 5_000 });
+  await broker.nack([{ lease: taken!.lease, error: "no" }]);
+  const dlq = `${QUEUE}.dlq`;
+  const [letter] = (await broker.jobs(dlq, {})).items;
+  const to = 1 - partitionOf(letter!);
+  const directory = new RegistryDirectory(cluster.registry, { partitions: PARTITIONS });
+  await askToMove(directory, dlq, to);
+  const endAt = Date.now() + 20_000;
+  for (let isMoved = false; !isMoved; ) {
+    assert.ok(Date.now() < endAt, "the move ends");
+    const entry = await cluster.registry.get(keyOf(dlq));
+    const { to: moving, adds } = JSON.parse(entry!.value) as Placement;
+    isMoved = moving === undefined && adds?.[0] === to;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  assert.deepEqual((await broker.jobs(dlq, {})).items, [letter]);
+  assert.equal(await broker.redrive(dlq), 1);
+  assert.equal((await broker.job(letter!.id)).state, "waiting");
+});

@@ -7,7 +7,8 @@
  *   3. When the others have none that wait or run, the queue starts in its new partition.
  *
  * What is delayed stays where it is and runs from there when it is due. In an ordered queue it is
- * waited for too: a job that is tried again goes before those behind it.
+ * waited for too: a job that is tried again goes before those behind it. Dead letters stay as well:
+ * nothing takes them before a person looks.
  */
 import {
   type Clock,
@@ -31,6 +32,12 @@ export interface QueueMovesOptions {
   readonly onError: (error: SluiceError) => void;
   /** How long callers may still add to the former partitions. */
   readonly settleMs?: number | undefined;
+}
+
+/** A queue in a partition that it leaves. */
+interface Left {
+  readonly partition: number;
+  readonly info: QueueInfo;
 }
 
 export class QueueMoves {
@@ -90,12 +97,13 @@ export class QueueMoves {
     const since = this.#since.get(queue) ?? clock.now();
     this.#since.set(queue, since);
     const others = await this.#others(queue, placement, to);
-    if (others.some(hasJobs)) return void this.#drained.delete(queue);
+    const areLeft = await Promise.all(others.map((other) => this.#isLeft(queue, other)));
+    if (areLeft.includes(true)) return void this.#drained.delete(queue);
     // Twice, and late: a caller that had not heard of the move may have added meanwhile.
     const wasDrained = this.#drained.has(queue);
     this.#drained.add(queue);
     if (wasDrained && clock.now() - since >= this.#settleMs) {
-      await this.#end(queue, to, others[0]?.config.paused === true);
+      await this.#end(queue, to, others[0]?.info.config.paused === true);
     }
   }
 
@@ -106,7 +114,7 @@ export class QueueMoves {
       await directory.change(queue, (known) => withoutMove(known ?? placement, to));
       return;
     }
-    const { config } = first;
+    const { config } = first.info;
     await calls.ask(to, (port) => port.setQueue(queue, { ...config, paused: true }));
     if (config.dlq !== false) await this.#placeDlq(config.dlq, placement, to);
     await directory.change(queue, (known) => {
@@ -133,29 +141,31 @@ export class QueueMoves {
   }
 
   /** The queue in the partitions that it leaves; one that lacks it has none of its jobs. */
-  async #others(
-    queue: string,
-    { partitions }: Placement,
-    to: number,
-  ): Promise<readonly QueueInfo[]> {
+  async #others(queue: string, { partitions }: Placement, to: number): Promise<readonly Left[]> {
     const others = partitions.filter((partition) => partition !== to);
     const found = await Promise.all(
-      others.map((partition) =>
-        this.#options.calls.ask(partition, (port) =>
+      others.map(async (partition) => {
+        const info = await this.#options.calls.ask(partition, (port) =>
           port.queue(queue).catch((error) => {
             if (isNotFound(error)) return undefined;
             throw error;
           }),
-        ),
-      ),
+        );
+        return info && { partition, info };
+      }),
     );
-    return found.filter((info) => info !== undefined);
+    return found.filter((one) => one !== undefined);
   }
-}
 
-/** Whether a job of a later place could overtake one of these. */
-function hasJobs({ config, stats: { waiting, running, delayed } }: QueueInfo): boolean {
-  return waiting > 0 || running > 0 || (config.ordered && delayed > 0);
+  /** Whether a job of a later place could overtake one that is still there. */
+  async #isLeft(queue: string, { partition, info: { config, stats } }: Left): Promise<boolean> {
+    if (stats.running > 0 || (config.ordered && stats.delayed > 0)) return true;
+    if (stats.waiting === 0) return false;
+    // The figure has the dead letters too.
+    const filter = { queues: [queue], states: ["waiting"] } as const;
+    const { count } = await this.#options.calls.ask(partition, (port) => port.countJobs(filter));
+    return count > 0;
+  }
 }
 
 function withoutMove(known: Placement, to: number): Placement {
