@@ -4,10 +4,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { SourceManifest } from "./packages.ts";
 
-// Links into the repository lead nowhere from a package page.
+// Links into the repository lead nowhere from a package page; pictures are needed as files.
 export function mainReadme(root: string, repository: string): string {
   const text = readFileSync(join(root, "README.md"), "utf8");
-  return text.replaceAll(/\]\((?!https?:|#)([^)]+)\)/g, `](${repository}/blob/main/$1)`);
+  return text
+    .replaceAll(/(!\[[^\]]*\])\((?!https?:)([^)]+)\)/g, `$1(${repository}/raw/main/$2)`)
+    .replaceAll(/\]\((?!https?:|#)([^)]+)\)/g, `](${repository}/blob/main/$1)`);
 }
 
 export function partReadme({ name, description }: SourceManifest, repository: string): string {
