@@ -190,7 +190,7 @@ export class AddCalls {
     const slice: Slice = { queue, specs, places, first, outcomes, options, note };
     const { policy } = this.#configOf(queue);
     const script = policy === undefined ? undefined : policies.asks(queue, "enqueue");
-    if (script === undefined && !this.#turns.isTaken(queue)) {
+    if (script === undefined && !this.#turns.queues.has(queue)) {
       const rest = this.#addFilled(slice, []);
       // Later adds to the queue wait for the rest of this one.
       return rest && this.#turns.take(queue, Promise.resolve(), () => rest);
@@ -311,7 +311,7 @@ export class AddCalls {
 
   /** The log takes more, and no earlier add to the queue is still on its way. */
   #isOpen(queue: string): boolean {
-    return this.#isLogReady() && !this.#line.isTaken(queue);
+    return this.#isLogReady() && !this.#line.queues.has(queue);
   }
 
   #isLogReady(): boolean {

@@ -16,6 +16,8 @@ export class ProgressReports {
   readonly #waiting = new Map<number, unknown>();
   /** When each job may be written again, the next one first. */
   readonly #until = new Map<number, number>();
+  /** Jobs that have reported of late. Most never do, and their ends ask no further. */
+  readonly jobs: ReadonlyMap<number, unknown> = this.#until;
   #timer: Timer | undefined;
 
   constructor(engine: Engine, clock: Clock, wake: () => void) {

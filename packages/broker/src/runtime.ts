@@ -225,7 +225,7 @@ export class Runtime {
   beforeDispatch(): void {
     this.lookAtWall();
     this.consumers.applyCredits();
-    this.waitingAdds.look();
+    if (this.waitingAdds.queues.size > 0) this.waitingAdds.look();
     if (!this.scheduleTicks.isIdle) this.scheduleTicks.look();
   }
 
@@ -285,7 +285,8 @@ export class Runtime {
 
   #hear(fact: Fact): void {
     if (fact.fact === "ended" || fact.fact === "dead") {
-      if (fact.fact === "ended") this.progress.forget(fact.id);
+      const { progress } = this;
+      if (fact.fact === "ended" && progress.jobs.size > 0) progress.forget(fact.id);
       this.ends.hear(fact);
     } else if (fact.fact === "group-ended") this.ends.hearGroup(fact.name);
     else if (fact.fact === "ticked" || fact.fact === "schedule") this.scheduleTicks.hear(fact);

@@ -53,8 +53,9 @@ export class SettleCalls {
     const call = { name: "ack", operationId };
     return this.#of.calls.eachOnce(call, items, ({ lease, result }, engine, now) => {
       if (result !== undefined) checkResult(result);
-      const token = this.#of.tokens.parse(lease);
-      this.#of.progress.flush(token.job);
+      const { tokens, progress } = this.#of;
+      const token = tokens.parse(lease);
+      if (progress.jobs.size > 0) progress.flush(token.job);
       engine.ack(token.job, token.lease, now, result, asideOf(result));
       return true;
     });

@@ -24,6 +24,8 @@ export class WaitingAdds {
   readonly #groups: HeldGroups;
   readonly #wake: () => void;
   readonly #waiting = new Map<string, Set<WaitingAdd>>();
+  /** The queues with adds that wait. */
+  readonly queues: ReadonlyMap<string, unknown> = this.#waiting;
 
   constructor(engine: Engine, clock: Clock, groups: HeldGroups, wake: () => void) {
     this.#engine = engine;
@@ -148,11 +150,8 @@ function laneOf({ fairnessKey, priority }: JobSpec): string {
  */
 export class Turns {
   readonly #last = new Map<string, Promise<void>>();
-
-  /** An earlier call waits, so a new call must wait behind it. */
-  isTaken(queue: string): boolean {
-    return this.#last.has(queue);
-  }
+  /** The queues of which a call waits, so that a new one must wait behind it. */
+  readonly queues: ReadonlyMap<string, unknown> = this.#last;
 
   /** Acts when `ready` has resolved and all earlier calls have acted, to the end. */
   async take<T>(queue: string, ready: Promise<T>, act: (value: T) => unknown): Promise<void> {
