@@ -5,6 +5,7 @@ import {
   SluiceError,
   toSluiceError,
 } from "@sluice/protocol";
+import type { CallerAudit } from "./audit/noted-calls.ts";
 import {
   brokerReadiness,
   nodeReadiness,
@@ -28,6 +29,12 @@ export interface BrokerAccessOptions {
   peers?: KeyPeers | undefined;
   /** In a cluster: what this node is ready for; absent: `broker` is all there is. */
   own?: (() => OwnPart) | undefined;
+}
+
+interface GuardedOptions {
+  readonly broker?: Broker;
+  /** Absent: what the caller does makes no entries in the audit log. */
+  readonly audit?: CallerAudit;
 }
 
 const PASSING: readonly string[] = [
@@ -87,8 +94,8 @@ export class BrokerAccess {
   }
 
   /** The broker, or one partition of it, as a caller may use it. */
-  guarded(principal: Principal, broker = this.ready()): Broker {
-    return guard(broker, principal, this.#adds);
+  guarded(principal: Principal, { audit, broker = this.ready() }: GuardedOptions = {}): Broker {
+    return guard(broker, principal, { adds: this.#adds, audit });
   }
 
   /** How long no adds are taken; 0: they are. */

@@ -2,7 +2,6 @@
 import { allQueues } from "@sluice/protocol";
 import type { AppPage } from "./app-page.ts";
 import type { AuditLog } from "./audit/audit-log.ts";
-import { audited } from "./audit/audited.ts";
 import { callerOf } from "./audit/caller.ts";
 import type { BrokerAccess } from "./broker-access.ts";
 import type { ClusterDoor } from "./cluster-door.ts";
@@ -79,10 +78,11 @@ export async function brokerRoutes(
   await describe(app, { title: "Sluice", description });
   const context: RouteContext = {
     broker: (request) => {
-      const broker = access.guarded(request.principal);
-      return request.method === "GET"
-        ? broker
-        : audited(broker, audit, callerOf(request, hasUsers));
+      const { principal, method } = request;
+      if (method === "GET") return access.guarded(principal);
+      return access.guarded(principal, {
+        audit: { log: audit, caller: callerOf(request, hasUsers) },
+      });
     },
     audit: { log: audit, caller: (request) => callerOf(request, hasUsers) },
     missing: async () => (await access.ready().stats()).missing,

@@ -10,7 +10,6 @@ import {
 } from "@sluice/protocol";
 import type { FastifyInstance } from "fastify";
 import type { AuditLog } from "./audit/audit-log.ts";
-import { audited } from "./audit/audited.ts";
 import { openAudit, viaOfClient } from "./audit/caller.ts";
 import { BrokerAccess } from "./broker-access.ts";
 import { brokerRoutes } from "./broker-routes.ts";
@@ -102,7 +101,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const firstKey = access.firstKey();
   firstKey.catch(() => {});
   const stream = streamDoor(shell, access, audit);
-  openStream(stream, resumeMs, partitionStreams(shell, access, options.cluster));
+  openStream(stream, resumeMs, partitionStreams(shell, access, audit, options.cluster));
   return { ...running, firstKey, keys: serverKeys(access), stream };
 }
 
@@ -120,6 +119,7 @@ function openStream(
 function partitionStreams(
   { verify }: Shell,
   access: BrokerAccess,
+  log: AuditLog,
   cluster: ClusterDoor | undefined,
 ): StreamOptions["partition"] {
   if (cluster === undefined) return undefined;
@@ -127,10 +127,11 @@ function partitionStreams(
   cluster.secret.then((text) => (secret = seal(text))).catch(() => {});
   return (partition, socket, request) => {
     const admit: Parameters<ClusterDoor["accept"]>[2] = (apiKey, port) => {
-      // What a node passes on was counted where it came in.
+      // What a node passes on was counted, and noted, where it came in.
       if (apiKey !== undefined && opens(secret, apiKey)) return { broker: port, isNode: true };
       const principal = verify(apiKey, request.socket.remoteAddress ?? "");
-      return { broker: access.guarded(principal, port), isNode: false };
+      const audit = { log, caller: { principal, via: "stream" as const } };
+      return { broker: access.guarded(principal, { broker: port, audit }), isNode: false };
     };
     cluster.accept(partition, socket, admit, /[?&]relay=1\b/.test(request.url ?? ""));
   };
@@ -150,7 +151,8 @@ function streamDoor(
 ): StreamDoor {
   const open: StreamDoor["open"] = async (apiKey, request, client) => {
     const principal = verify(apiKey, request?.socket.remoteAddress ?? "");
-    return audited(access.guarded(principal), audit, { principal, via: viaOfClient(client) });
+    const caller = { principal, via: viaOfClient(client) };
+    return access.guarded(principal, { audit: { log: audit, caller } });
   };
   return { server: app.server, refuse, open, closing };
 }

@@ -52,6 +52,19 @@ test("a node gives back the jobs of a worker that leaves it", async (t) => {
   assert.deepEqual([again?.id, again?.attempt], [id, 0]);
 });
 
+test("what a client of partitions destroys is in the audit log", async (t) => {
+  const { a, b, queue } = await scene(t);
+  const client = await connectCluster([a.server.address]);
+  await client.add(queue, [{ payload: PAYLOAD }]);
+  await client.purge(queue);
+  await client.close();
+  for (const { server } of [a, b]) {
+    const { items } = await (await fetch(`${server.address}/v1/audit`)).json();
+    const told = items.map(({ action, on, via }: Record<string, string>) => [action, on, via]);
+    assert.deepEqual(told, [["purge", queue, "stream"]]);
+  }
+});
+
 test("a client of partitions gives its jobs back when it leaves", async (t) => {
   const { a, b, queue } = await scene(t);
   const client = await connectCluster([a.server.address]);

@@ -1,7 +1,8 @@
 /**
  * The Broker port with a check before every call. HTTP and the stream alike see a broker only
  * through it, so there is one place that decides who may do what; docs/operating.md has the table.
- * The check is made on each call, so a key that is revoked is refused at its next one.
+ * The check is made on each call, so a key that is revoked is refused at its next one. What the
+ * audit log has entries of is noted here too, before the check.
  *
  * Which right a call needs is in its row. Written here are the calls that do more than ask for it.
  */
@@ -59,6 +60,7 @@ import {
   SystemClock,
   type Why,
 } from "@sluice/protocol";
+import { type CallerAudit, notedCalls } from "../audit/noted-calls.ts";
 import { forAllowed } from "../batch.ts";
 import { type RequestBucket, tooManyAdds } from "../request-bucket.ts";
 import { forbidden, forbiddenGate } from "./grant.ts";
@@ -79,9 +81,15 @@ import {
 } from "./rights.ts";
 import { SeenEvents, seenWhy } from "./seen.ts";
 
-/** `adds` limits the jobs that all callers add together. */
-export function guard(broker: Broker, principal: Principal, adds?: RequestBucket): Broker {
-  return new Guard(broker, new Permit(principal), adds);
+interface GuardOptions {
+  /** Limits the jobs that all callers add together. */
+  readonly adds?: RequestBucket | undefined;
+  /** Absent: what the caller does is not noted. */
+  readonly audit?: CallerAudit | undefined;
+}
+
+export function guard(broker: Broker, principal: Principal, options: GuardOptions = {}): Broker {
+  return new Guard(broker, new Permit(principal), options);
 }
 
 type Own =
@@ -93,12 +101,14 @@ type Own =
 class Guard extends callsOf<Exclude<CallName, Own>>() implements Broker, Access {
   readonly broker: Broker;
   readonly permit: Permit;
+  readonly audit: CallerAudit | undefined;
   readonly #adds: RequestBucket | undefined;
 
-  constructor(broker: Broker, permit: Permit, adds: RequestBucket | undefined) {
+  constructor(broker: Broker, permit: Permit, { adds, audit }: GuardOptions) {
     super();
     this.broker = broker;
     this.permit = permit;
+    this.audit = audit;
     this.#adds = adds;
   }
 
@@ -434,6 +444,7 @@ defineCalls(Guard, (name, row) => guardedCall(name, row));
 const CLOCK = new SystemClock();
 
 boundCalls(Guard, { clockOf: () => CLOCK, except: ["add"] });
+notedCalls(Guard, ({ audit }) => audit);
 
 interface SeenPages<T, O> {
   readonly read: (options: O) => Promise<Page<T>>;
