@@ -171,6 +171,9 @@ export const LEVEL_CHECK_MS = 5_000;
 /** A dead node is shown for so long, then it is forgotten. */
 export const FORGET_MS = 10 * 60_000;
 
+/** So long after a queue has moved, calls that were made before it are still repeated. */
+export const MOVED_MS = 10 * 60_000;
+
 /** Partitions with so many jobs have a standby: fewer are read within a quarter of a second. */
 export const STANDBY_JOBS = 100_000;
 

@@ -12,16 +12,20 @@ import {
 } from "@sluice/protocol";
 import type { FlowLinks } from "../flows/flow-links.ts";
 import { hashOf } from "../hash.ts";
+import { MOVED_MS } from "../limits.ts";
 import { callShares, type Share, type Shares, sharesOf } from "./batch.ts";
 import type { CallerGroups } from "./caller-groups.ts";
 import type { PartitionCalls } from "./partition-calls.ts";
 import type { QueueCopies } from "./queue-copies.ts";
+import { RecentNames } from "./recent-names.ts";
 
 export class RoutedAdds {
   readonly #calls: PartitionCalls;
   readonly #copies: QueueCopies;
   readonly #held: CallerGroups;
   readonly #links: FlowLinks;
+  /** Where queues that have moved take jobs, and since when this process adds them there. */
+  readonly #moved = new RecentNames<{ readonly adds: string; readonly sinceMs: number }>();
 
   constructor(calls: PartitionCalls, copies: QueueCopies, held: CallerGroups, links: FlowLinks) {
     this.#calls = calls;
@@ -63,10 +67,24 @@ export class RoutedAdds {
    */
   #former(queue: string, operationId: string): readonly number[] {
     const { directory } = this.#calls;
-    const isAsked = directory.heldAt(queue) !== undefined || operationId.startsWith("numbered:");
-    if (!isAsked) return [];
     const adds = directory.addsTo(queue);
-    return directory.placementOf(queue).filter((partition) => !adds.includes(partition));
+    const former = directory.placementOf(queue).filter((partition) => !adds.includes(partition));
+    if (former.length === 0) return former;
+    const isAsked =
+      directory.heldAt(queue) !== undefined ||
+      operationId.startsWith("numbered:") ||
+      this.#isNewlyMoved(queue, adds);
+    return isAsked ? former : [];
+  }
+
+  /** Whether a call that was made before the move may still be repeated. */
+  #isNewlyMoved(queue: string, adds: readonly number[]): boolean {
+    const nowMs = this.#calls.clock.now();
+    const known = this.#moved.get(queue);
+    const now = adds.join();
+    if (known?.adds === now) return nowMs < known.sinceMs + MOVED_MS;
+    this.#moved.set(queue, { adds: now, sinceMs: nowMs });
+    return true;
   }
 
   /** Where the call was made before; else where it is made now. */
