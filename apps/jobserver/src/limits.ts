@@ -56,5 +56,21 @@ export const GRACE_MS = 500;
 /** Threads for handlers that are idle this long are ended, but one. */
 export const IDLE_MS = 60_000;
 
+/**
+ * Small jobs that a thread is handed at a time, and how long they take together as far as is known.
+ * A message to a thread and back costs 15 to 40 µs of processor time, and most of them become a
+ * write of their own to the log. Longer lists would only delay the results.
+ */
+export const LIST_JOBS_MAX = 16;
+export const LIST_MS = 0.25;
+/** Results of a list that fit into the memory shared with the thread; larger ones are messages. */
+export const LIST_RESULTS_BYTES = 64 * 1024;
+/** If a list takes longer, the jobs of it that have not begun are taken back from the thread. */
+export const LIST_LOOK_MS = 10;
+/** A job with a shorter time limit is handed alone, so that its time is measured exactly. */
+export const LIST_TIMEOUT_MS_MIN = 1_000;
+/** A thread that has taken up nothing of a list by then is ended: something else computes in it. */
+export const LIST_STUCK_MS = 10_000;
+
 /** How often a job is run again because another job has ended the thread that it was in. */
 export const RESTARTS_MAX = 3;

@@ -6,9 +6,10 @@ import { setPriority } from "node:os";
 import { parentPort, Worker } from "node:worker_threads";
 import type { JobHandlers } from "../handlers/handler.ts";
 import { loadHandlers } from "../handlers/load.ts";
-import type { Order, Report, Thrown } from "./message.ts";
+import { Board } from "./board.ts";
+import type { Order, Report, RunOrder, Thrown } from "./message.ts";
 
-type RunOrder = Extract<Order, { order: "run" }>;
+type EndReport = Extract<Report, { report: "finished" | "failed" }>;
 
 // How long a process lives on at most without its server.
 const LOOK_MS = 1_000;
@@ -16,6 +17,7 @@ const LOOK_MS = 1_000;
 const current = new AsyncLocalStorage<number>();
 const progresses = new Map<number, (error: string | undefined) => void>();
 let handlers: JobHandlers = {};
+let board: Board | undefined;
 let running: { run: number; abort: AbortController } | undefined;
 let progressCount = 0;
 
@@ -27,9 +29,12 @@ function send(report: Report): void {
 function hear(order: Order): void {
   switch (order.order) {
     case "load":
+      if (order.board !== undefined) board = new Board(order.board);
       return void load(order.module, order.nice);
     case "run":
-      return current.run(order.run, () => void work(order));
+      return void work(order).then(send);
+    case "list":
+      return void workThrough(order.jobs, board!);
     case "abort":
       if (running?.run === order.run) running.abort.abort(new Error(order.reason));
       return;
@@ -55,20 +60,37 @@ function yieldTo(nice: number): void {
   setPriority(0, nice);
 }
 
-async function work({ run, type, args, uid, workerId }: RunOrder): Promise<void> {
+/** The results stay on the board; a single message at the end reports them all. */
+async function workThrough(jobs: readonly RunOrder[], results: Board): Promise<void> {
+  results.open();
+  for (const [place, job] of jobs.entries()) {
+    if (!results.begin(place)) continue;
+    const report = await work(job);
+    if (report.report === "finished" && results.put(place, report)) continue;
+    send(report);
+    results.reported(place);
+  }
+  send({ report: "listed" });
+}
+
+function work(order: RunOrder): Promise<EndReport> {
+  return current.run(order.run, () => handle(order));
+}
+
+async function handle({ run, type, args, uid, workerId }: RunOrder): Promise<EndReport> {
   const abort = new AbortController();
+  const from = performance.now();
   running = { run, abort };
-  let report: Report;
   try {
     const progress = (value: unknown): Promise<void> => tell(run, value);
     const context = { signal: abort.signal, uid, workerId, progress };
-    const result = await handlers[type]!(args, context);
-    report = { report: "finished", run, result: JSON.stringify(result) };
+    const result = JSON.stringify(await handlers[type]!(args, context));
+    return { report: "finished", run, result, tookMs: performance.now() - from };
   } catch (error) {
-    report = { report: "failed", run, thrown: thrownOf(error) };
+    return { report: "failed", run, thrown: thrownOf(error) };
+  } finally {
+    running = undefined;
   }
-  running = undefined;
-  send(report);
 }
 
 function tell(run: number, value: unknown): Promise<void> {

@@ -1,40 +1,7 @@
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
-import { fileURLToPath } from "node:url";
+import { test } from "node:test";
 import { RetryAfter } from "sluice";
-import { timeoutError } from "../run.ts";
-import { HandlerPool, type NewRun, type PoolOptions } from "./pool.ts";
-
-const MODULE = fileURLToPath(new URL("../testing/harmful-handlers.ts", import.meta.url));
-const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
-
-async function open(t: TestContext, options: Partial<PoolOptions> = {}): Promise<HandlerPool> {
-  const pool = await HandlerPool.open({
-    module: MODULE,
-    kind: "thread",
-    max: 2,
-    heapMib: 128,
-    nice: 0,
-    timeoutError,
-    log: QUIET,
-    ...options,
-  });
-  t.after(() => pool.close());
-  return pool;
-}
-
-function run(pool: HandlerPool, type: string, more: Partial<NewRun> = {}): Promise<unknown> {
-  return pool.run({
-    type,
-    args: undefined,
-    uid: "u1",
-    workerId: undefined,
-    timeoutMs: 60_000,
-    signal: new AbortController().signal,
-    progress: async () => {},
-    ...more,
-  });
-}
+import { openPool as open, QUIET, runIn as run } from "../testing/pool.ts";
 
 for (const kind of ["thread", "process"] as const) {
   test(`${kind}: results, errors and progress are those of the handler`, async (t) => {

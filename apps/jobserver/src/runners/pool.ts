@@ -2,12 +2,24 @@
  * Runs the handlers of a user's module apart from the server, one job per thread or process at a
  * time. A handler that computes, throws late or exits harms its own job only, and its time limit
  * holds: a thread that does not end its job is ended.
+ *
+ * Jobs that have come in the same turn are handed out together. Those of types that are known to be
+ * small go to a thread as a list; what it has not begun can be taken back at any time.
  */
 import { BadHandlers } from "../handlers/load.ts";
-import { GRACE_MS, IDLE_MS, RESTARTS_MAX } from "../limits.ts";
+import {
+  GRACE_MS,
+  IDLE_MS,
+  LIST_JOBS_MAX,
+  LIST_MS,
+  LIST_TIMEOUT_MS_MIN,
+  RESTARTS_MAX,
+} from "../limits.ts";
 import type { Log } from "../log.ts";
+import { Board } from "./board.ts";
 import { openIsolate } from "./isolate.ts";
 import type { Report } from "./message.ts";
+import { Pace } from "./pace.ts";
 import { type Run, Runner, type RunnerEvents } from "./runner.ts";
 
 export interface PoolOptions {
@@ -23,7 +35,7 @@ export interface PoolOptions {
   readonly log: Log;
 }
 
-export type NewRun = Omit<Run, "number" | "restarts" | "resolve" | "reject">;
+export type NewRun = Omit<Run, "number" | "restarts" | "isWatched" | "resolve" | "reject">;
 
 export class HandlerPool {
   readonly #options: PoolOptions;
@@ -31,7 +43,9 @@ export class HandlerPool {
   /** The one that ran last is taken first: its code is warm, and the others may be ended. */
   readonly #idle: Runner[] = [];
   #waiting: Run[] = [];
+  readonly #pace = new Pace();
   #runs = 0;
+  #isHandingOut = false;
   #isClosed = false;
   readonly #loaded = Promise.withResolvers<readonly string[]>();
   #trimming: NodeJS.Timeout | undefined = undefined;
@@ -60,20 +74,23 @@ export class HandlerPool {
 
   run(job: NewRun): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const run: Run = { ...job, number: ++this.#runs, restarts: 0, resolve, reject };
-      const runner = this.#takeIdle();
-      if (runner !== undefined) return runner.take(run);
-      this.#waiting.push(run);
-      run.signal.addEventListener("abort", () => this.#drop(run), { once: true });
-      this.#fill();
+      const own = { number: ++this.#runs, restarts: 0, isWatched: false, resolve, reject };
+      this.#waiting.push({ ...job, ...own });
+      if (this.#isHandingOut) return;
+      this.#isHandingOut = true;
+      queueMicrotask(() => this.#handOut());
     });
   }
 
   close(): void {
     this.#isClosed = true;
     clearInterval(this.#trimming);
-    for (const run of this.#waiting.splice(0)) run.reject(new Error("the server was closed"));
+    this.#refuse();
     for (const runner of this.#runners) runner.end();
+  }
+
+  #refuse(): void {
+    for (const run of this.#waiting.splice(0)) run.reject(new Error("the server was closed"));
   }
 
   #takeIdle(): Runner | undefined {
@@ -83,14 +100,66 @@ export class HandlerPool {
     }
   }
 
-  /** One more thread for each job that waits, up to the limit. */
+  #handOut(): void {
+    this.#isHandingOut = false;
+    if (this.#isClosed) return this.#refuse();
+    while (this.#waiting.length > 0) {
+      const runner = this.#takeIdle();
+      if (runner === undefined) break;
+      const [first, ...more] = this.#nextFor(runner);
+      if (first === undefined) this.#idle.push(runner);
+      else if (more.length === 0) runner.take(first);
+      else runner.takeList([first, ...more]);
+    }
+    for (const run of this.#waiting) this.#watch(run);
+    this.#fill();
+  }
+
+  /** The job that waits longest and, if it is small, small ones after it. */
+  #nextFor({ takesLists }: Runner): Run[] {
+    const next: Run[] = [];
+    let ms = 0;
+    for (let run = this.#waiting[0]; run !== undefined; run = this.#waiting[0]) {
+      if (run.signal.aborted) {
+        this.#drop(run);
+        continue;
+      }
+      ms += this.#pace.of(run.type);
+      const isListed = takesLists && run.timeoutMs >= LIST_TIMEOUT_MS_MIN && ms <= LIST_MS;
+      if (next.length > 0 && !isListed) break;
+      next.push(this.#waiting.shift()!);
+      if (!isListed || next.length === LIST_JOBS_MAX) break;
+    }
+    return next;
+  }
+
+  /** One more thread for each job, or list of small ones, that waits, up to the limit. */
   #fill(): void {
-    let starting = 0;
-    for (const { state } of this.#runners) if (state === "starting") starting += 1;
-    while (!this.#isClosed && starting < this.#waiting.length && this.#live < this.#options.max) {
+    const states = Array.from(this.#runners, ({ state }) => state);
+    let starting = states.filter((state) => state === "starting").length;
+    const { large, lists } = this.#wanted();
+    // What works through a list is free again in a moment.
+    const listed = states.filter((state) => state === "listed").length;
+    const wanted = large + Math.max(0, lists - listed);
+    while (!this.#isClosed && starting < wanted && this.#live < this.#options.max) {
       this.#start();
       starting += 1;
     }
+  }
+
+  #wanted(): { large: number; lists: number } {
+    let large = 0;
+    let smallMs = 0;
+    let small = 0;
+    for (const { type } of this.#waiting) {
+      if (this.#options.kind === "process" || !this.#pace.isSmall(type)) {
+        large += 1;
+        continue;
+      }
+      small += 1;
+      smallMs += this.#pace.of(type);
+    }
+    return { large, lists: Math.ceil(Math.max(smallMs / LIST_MS, small / LIST_JOBS_MAX)) };
   }
 
   get #live(): number {
@@ -108,9 +177,10 @@ export class HandlerPool {
         runner.over(why);
       },
     });
-    const runner = new Runner(isolate, this.#events, GRACE_MS);
+    const board = kind === "thread" ? new Board() : undefined;
+    const runner = new Runner(isolate, board, this.#events, GRACE_MS);
     this.#runners.add(runner);
-    isolate.send({ order: "load", module, nice });
+    isolate.send({ order: "load", module, nice, board: board?.memory });
   }
 
   #hear(runner: Runner, report: Report): void {
@@ -125,15 +195,19 @@ export class HandlerPool {
 
   readonly #events: RunnerEvents = {
     onIdle: (runner) => {
-      const run = this.#waiting.shift();
-      if (run !== undefined) return runner.take(run);
       runner.idleSince = performance.now();
       this.#idle.push(runner);
+      if (this.#waiting.length > 0) this.#handOut();
     },
+    onBack: (runs) => {
+      this.#waiting.unshift(...runs);
+      this.#handOut();
+    },
+    onTook: ({ type }, tookMs) => this.#pace.learn(type, tookMs),
     onOver: (runner, left) => {
       this.#runners.delete(runner);
       if (left !== undefined) this.#again(left);
-      this.#fill();
+      this.#handOut();
     },
     onFault: (run, error) => {
       const whose = run === undefined ? "a handler" : `a handler whose job had ended`;
@@ -147,6 +221,13 @@ export class HandlerPool {
     run.restarts += 1;
     if (run.restarts <= RESTARTS_MAX) this.#waiting.unshift(run);
     else run.reject(new Error(`other jobs ended its thread ${run.restarts} times`));
+  }
+
+  /** It may be cancelled while it waits. */
+  #watch(run: Run): void {
+    if (run.isWatched) return;
+    run.isWatched = true;
+    run.signal.addEventListener("abort", () => this.#drop(run), { once: true });
   }
 
   #drop(run: Run): void {

@@ -1,17 +1,23 @@
 /**
- * One thread or process, and the job that it runs. Its states:
+ * One thread or process, and what it runs. Its states:
  *
  *   starting  it loads the handlers
- *   idle      it waits for a job
+ *   idle      it waits for jobs
+ *   listed    it works through a list of small jobs, one after the other
  *   running   it has one job
  *   leaving   its job was aborted; it may still end by itself, until the grace is over
  *   over      it has ended, or is being ended: it takes nothing any more
  *
- * starting → idle when the handlers are loaded; idle → running by `take`; running → leaving by
- * `leave`; running, leaving → idle when the handler has ended; any → over when the thread ends.
+ * starting → idle when the handlers are loaded; idle → running by `take`; idle → listed by
+ * `takeList`; listed → running when the list took too long, or a handler threw outside of its call:
+ * jobs that have not begun are taken back, and the one that runs is its job from then on;
+ * running → leaving by `leave`; listed, running, leaving → idle when all has ended;
+ * any → over when the thread ends.
  */
+import { LIST_LOOK_MS, LIST_STUCK_MS } from "../limits.ts";
+import type { Board } from "./board.ts";
 import type { Isolate } from "./isolate.ts";
-import type { Report } from "./message.ts";
+import type { Report, RunOrder } from "./message.ts";
 import { errorOf } from "./thrown.ts";
 
 /** A job on its way through the pool. */
@@ -26,6 +32,8 @@ export interface Run {
   readonly progress: (value: unknown) => Promise<void>;
   /** Its runner was ended by another job; it is run again. */
   restarts: number;
+  /** The pool drops it when it is aborted while it waits. */
+  isWatched: boolean;
   resolve(result: unknown): void;
   reject(error: unknown): void;
 }
@@ -33,6 +41,10 @@ export interface Run {
 export interface RunnerEvents {
   /** It can take a job. */
   onIdle(runner: Runner): void;
+  /** Jobs that it was handed and has not begun: the first to run, elsewhere. */
+  onBack(runs: readonly Run[]): void;
+  /** A handler has answered. */
+  onTook(run: Run, tookMs: number): void;
   /** It is over; the job that it had is to be run again if it is not to blame. */
   onOver(runner: Runner, left: Run | undefined): void;
   /** A job has thrown after its end, or from a timer of its own. */
@@ -40,14 +52,20 @@ export interface RunnerEvents {
   timeoutError(run: Run): Error;
 }
 
-type State = "starting" | "idle" | "running" | "leaving" | "over";
+type EndReport = Extract<Report, { report: "finished" | "failed" }>;
+type State = "starting" | "idle" | "listed" | "running" | "leaving" | "over";
 
 export class Runner {
   readonly #isolate: Isolate;
+  readonly #board: Board | undefined;
   readonly #events: RunnerEvents;
   readonly #graceMs: number;
   #state: State = "starting";
   #run: Run | undefined = undefined;
+  /** By their places on the board; undefined: it is settled, taken back, or is now `#run`. */
+  #list: (Run | undefined)[] = [];
+  /** The thread has not reported the end of its list. */
+  #isListed = false;
   /** Why its job was aborted. */
   #reason: unknown = undefined;
   #timer: NodeJS.Timeout | undefined = undefined;
@@ -57,8 +75,9 @@ export class Runner {
   #isSpoiled = false;
   idleSince = 0;
 
-  constructor(isolate: Isolate, events: RunnerEvents, graceMs: number) {
+  constructor(isolate: Isolate, board: Board | undefined, events: RunnerEvents, graceMs: number) {
     this.#isolate = isolate;
+    this.#board = board;
     this.#events = events;
     this.#graceMs = graceMs;
   }
@@ -67,14 +86,24 @@ export class Runner {
     return this.#state;
   }
 
+  /** It can be handed several jobs. */
+  get takesLists(): boolean {
+    return this.#board !== undefined;
+  }
+
   take(run: Run): void {
-    this.#state = "running";
-    this.#run = run;
-    const { number, type, args, uid, workerId, timeoutMs } = run;
-    this.#timer = setTimeout(() => this.#leave(this.#events.timeoutError(run)), timeoutMs);
-    run.signal.addEventListener("abort", this.#onAbort, { once: true });
-    this.#isolate.send({ order: "run", run: number, type, args, uid, workerId });
-    if (run.signal.aborted) this.#onAbort();
+    this.#isolate.send({ order: "run", ...orderOf(run) });
+    this.#adopt(run, run.timeoutMs);
+  }
+
+  /** Neither times nor signals of small jobs are watched before `LIST_LOOK_MS` are over. */
+  takeList(runs: readonly Run[]): void {
+    this.#state = "listed";
+    this.#list = [...runs];
+    this.#isListed = true;
+    this.#board!.clear();
+    this.#watch(LIST_LOOK_MS, () => this.#look(LIST_LOOK_MS));
+    this.#isolate.send({ order: "list", jobs: runs.map(orderOf) });
   }
 
   end(): void {
@@ -88,10 +117,11 @@ export class Runner {
         return this.#rest();
       case "finished":
       case "failed":
-        if (report.run === this.#run?.number) this.#ended(report);
-        return;
+        return this.#ended(report);
+      case "listed":
+        return this.#listed();
       case "progress":
-        return this.#progress(report.progress, report.value);
+        return this.#progress(report);
       case "fault":
         return this.#fault(report.run, errorOf(report.thrown));
       case "exiting":
@@ -101,6 +131,7 @@ export class Runner {
 
   /** The thread is no more. */
   over(why: string): void {
+    this.#look(0);
     this.#state = "over";
     const reason = this.#reason;
     const run = this.#release();
@@ -123,13 +154,76 @@ export class Runner {
     this.#timer = setTimeout(() => this.end(), this.#graceMs);
   }
 
-  #ended(report: Extract<Report, { report: "finished" | "failed" }>): void {
+  #ended(report: EndReport): void {
+    const place = this.#list.findIndex((run) => run?.number === report.run);
+    const listed = place === -1 ? undefined : this.#cross(place);
+    if (report.run !== this.#run?.number) {
+      if (listed !== undefined) this.#settle(listed, report);
+      return;
+    }
     const reason = this.#reason;
-    const run = this.#release()!;
+    this.#settle(this.#release()!, report, reason);
+    if (!this.#isListed) this.#rest();
+  }
+
+  #settle(run: Run, report: EndReport, reason?: unknown): void {
+    if (report.report === "finished") this.#events.onTook(run, report.tookMs);
     if (reason !== undefined) run.reject(reason);
     else if (report.report === "failed") run.reject(errorOf(report.thrown));
     else run.resolve(report.result === undefined ? null : JSON.parse(report.result));
-    this.#rest();
+  }
+
+  #cross(place: number): Run {
+    const run = this.#list[place]!;
+    this.#list[place] = undefined;
+    return run;
+  }
+
+  /** Settles the jobs of the list whose results are on the board. */
+  #collect(): void {
+    for (const [place, run] of this.#list.entries()) {
+      const done = run && this.#board!.read(place);
+      if (done === undefined) continue;
+      this.#ended({ report: "finished", run: run!.number, ...done });
+    }
+  }
+
+  #listed(): void {
+    this.#isListed = false;
+    clearTimeout(this.#timer);
+    this.#collect();
+    if (this.#run === undefined) this.#rest();
+  }
+
+  /**
+   * The list is not over after this time: takes back what has not begun, and makes the job that
+   * runs the one of this thread.
+   */
+  #look(sinceMs: number): void {
+    if (!this.#isListed) return;
+    this.#collect();
+    const back: Run[] = [];
+    for (const [place, run] of this.#list.entries()) {
+      if (run === undefined || run === this.#run) continue;
+      if (this.#board!.takeBack(place)) back.push(this.#cross(place));
+      else if (this.#board!.isRunning(place)) this.#adopt(run, run.timeoutMs - sinceMs);
+    }
+    // It has nothing to do but to report the end, unless a timer of an earlier job computes.
+    if (this.#run === undefined) this.#watch(LIST_STUCK_MS, () => this.end());
+    if (back.length > 0) this.#events.onBack(back);
+  }
+
+  #adopt(run: Run, timeoutMs: number): void {
+    this.#state = "running";
+    this.#run = run;
+    this.#watch(timeoutMs, () => this.#leave(this.#events.timeoutError(run)));
+    run.signal.addEventListener("abort", this.#onAbort, { once: true });
+    if (run.signal.aborted) this.#onAbort();
+  }
+
+  #watch(ms: number, act: () => void): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(act, ms);
   }
 
   #rest(): void {
@@ -139,8 +233,9 @@ export class Runner {
     this.#events.onIdle(this);
   }
 
-  #progress(progress: number, value: unknown): void {
-    const told = this.#run?.progress(value) ?? Promise.reject(new Error("the job is over"));
+  #progress({ run: number, progress, value }: Extract<Report, { report: "progress" }>): void {
+    const run = [this.#run, ...this.#list].find((one) => one?.number === number);
+    const told = run?.progress(value) ?? Promise.reject(new Error("the job is over"));
     told.then(
       () => this.#isolate.send({ order: "progressed", progress }),
       ({ message }: Error) => this.#isolate.send({ order: "progressed", progress, error: message }),
@@ -150,6 +245,7 @@ export class Runner {
   /** What a handler threw outside of its own call. The thread may be damaged by it. */
   #fault(number: number | undefined, error: Error): void {
     this.#isSpoiled = true;
+    this.#look(0);
     if (number !== undefined && number === this.#run?.number) {
       const reason = this.#reason ?? error;
       this.#release()!.reject(reason);
@@ -168,4 +264,8 @@ export class Runner {
     this.#reason = undefined;
     return run;
   }
+}
+
+function orderOf({ number, type, args, uid, workerId }: Run): RunOrder {
+  return { run: number, type, args, uid, workerId };
 }

@@ -1,5 +1,6 @@
 // Handlers that harm the place they run in: they compute, throw late, exit or take all memory.
 
+import { appendFileSync } from "node:fs";
 import type { JobHandlers } from "../handlers/handler.ts";
 
 const handlers: JobHandlers = {
@@ -55,6 +56,13 @@ const handlers: JobHandlers = {
   url: () => new URL("http://a/b"),
   big: () => ({ value: 1n }),
   nothing: () => undefined,
+  large: (args) => "x".repeat(Number(args)),
+  // One type of job that does, in turn, what others do: known to be small, and then not.
+  either: (args, context) => {
+    const { type, args: own, note } = args as { type: string; args?: unknown; note?: string };
+    if (note !== undefined) appendFileSync(note, `${type}\n`);
+    return handlers[type]!(own, context);
+  },
 };
 
 export default handlers;
