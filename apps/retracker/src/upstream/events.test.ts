@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { HttpUpstream, type Said, told } from "../testing/http-upstream.ts";
+import { failing, HttpUpstream, type Said, told } from "../testing/http-upstream.ts";
 import { hashOf, peerOf, peersIn, TestApp } from "../testing/scene.ts";
 
 const PEER_A = "\x0a\x01\x01\x01\x1a\xe1";
@@ -55,6 +55,22 @@ test("stopped cancels queued announces, and is sent after a running one", async 
   assert.deepEqual(of("a"), ["", "stopped"]);
   assert.deepEqual(of("d"), []);
   assert.deepEqual(of("c"), [""]);
+});
+
+test("an event behind a running announce stays here when the answer is never", async () => {
+  const { promise, resolve } = Promise.withResolvers<Said>();
+  await using up = await HttpUpstream.open(() => promise);
+  await using scene = await TestApp.open({
+    forwarders: [up.uri],
+    settings: { forwarder_workers: 2, max_forwarder_workers: 2 },
+  });
+  await scene.announce();
+  await scene.sluice.drain();
+  await scene.announce({ event: "stopped" });
+  await scene.sluice.drain();
+  resolve(failing("no", "never"));
+  await scene.settled();
+  assert.deepEqual(up.events, [""]);
 });
 
 test("completed is stored, counted, sent to all forwarders and answered with peers", async () => {

@@ -67,6 +67,8 @@ export class AnnounceRunner {
     const ended = this.#options.announcer.runs(run.announce, job.forwarder);
     try {
       await previous;
+      // The announce before it may have been answered with "never".
+      if (!this.#options.mayLeave(run.announce.hash, job.forwarder)) return this.#unmark(job, id);
       await this.#perform(run, id, signal);
     } finally {
       if (this.#ends.get(pair) === promise) this.#ends.delete(pair);
@@ -102,8 +104,8 @@ export class AnnounceRunner {
       trackerId: run.job.trackerId === undefined ? undefined : fromHex(run.job.trackerId),
       signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
     });
-    // Given back by a worker that closes: it is sent again after the restart.
-    signal.throwIfAborted();
+    // Given back by a worker that closes: it is sent again after the restart, but not after "never".
+    if (outcome.kind !== "never") signal.throwIfAborted();
     if (run.job.isProbe === true) await this.#judgeProbe(run, outcome);
     await this.#apply(run, outcome, performance.now() - from);
     this.#unmark(run.job, id);
