@@ -104,7 +104,7 @@ export class AnnounceRunner {
       trackerId: run.job.trackerId === undefined ? undefined : fromHex(run.job.trackerId),
       signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
     });
-    // Given back by a worker that closes: it is sent again after the restart, but not after "never".
+    // Given back by a worker that closes: the restart sends it again, but not after "never".
     if (outcome.kind !== "never") signal.throwIfAborted();
     if (run.job.isProbe === true) await this.#judgeProbe(run, outcome);
     await this.#apply(run, outcome, performance.now() - from);
