@@ -414,9 +414,17 @@ class Guard extends callsOf<Exclude<CallName, Own>>() implements Broker, Access 
   }
 
   events(filter?: EventFilter): AsyncIterableIterator<BrokerEvent> {
-    this.permit.enterValid();
+    const { permit } = this;
+    const queue = filter?.queue;
+    // Of a queue that it may not see a reader would hear nothing, without a word of the reason.
+    const check = (): void => {
+      if (queue === undefined) permit.principal.grants();
+      else permit.checkAny(queue);
+    };
+    permit.principal.charge();
+    check();
     const events = this.broker.events(filter);
-    return new SeenEvents(events, this.permit.principal, (event) => this.#isSeen(event));
+    return new SeenEvents(events, permit.principal, check, (event) => this.#isSeen(event));
   }
 
   #isSeen(event: BrokerEvent): boolean {

@@ -54,6 +54,23 @@ test("revoking a key ends its readers of events while nothing happens", async (t
     assert.equal((await reader.next().catch(() => ({ done: true }))).done, true);
 });
 
+test("a reader of a queue it may not see is refused, also when the right is lost", async (t) => {
+  const { broker, ring } = await open(t);
+  await broker.setQueue("other", {});
+  const { key, id } = await ring.create({ grants: CONSUME }, ANYONE);
+  const guarded = guard(broker, ring.verify(key));
+  assert.throws(() => guarded.events({ queue: "other" }), { code: "FORBIDDEN" });
+  assert.throws(() => guarded.events({ queue: "none" }), { code: "FORBIDDEN" });
+  const ended = assert.rejects(guarded.events({ queue: "q" }).next(), { code: "FORBIDDEN" });
+  const all = guarded.events();
+  const next = all.next();
+  await ring.set(id, { grants: [{ action: "consume", on: "other" }] }, ANYONE);
+  await ended;
+  await broker.add("other", [{ payload }]);
+  assert.equal((await next).done, false, "a reader of all queues hears of those it still may see");
+  await all.return?.();
+});
+
 test("a key that loses a grant loses its waiting polls, and none gets a job", async (t) => {
   const { broker, call, server } = await start(t, { queues: ["q"], keys: true });
   const { key, id } = await server.keys.create({ grants: CONSUME });

@@ -31,29 +31,31 @@ function countOf({ count }: NonNullable<WhyGated["holders"]>): { count: number }
 
 /**
  * Those events of a reader that may be seen. Rights are asked for with each event. A key that is
- * revoked or expires ends the reader at once, also while nothing happens.
+ * revoked or expires, or loses the queue that is read, ends the reader at once, also while nothing
+ * happens: `check` refuses from then on.
  */
 export class SeenEvents implements AsyncIterableIterator<BrokerEvent> {
   readonly #events: AsyncIterableIterator<BrokerEvent>;
   readonly #isSeen: (event: BrokerEvent) => boolean;
-  readonly #principal: Principal;
+  readonly #check: () => void;
   readonly #leave: (() => void) | undefined;
   #refusal: unknown;
 
   constructor(
     events: AsyncIterableIterator<BrokerEvent>,
     principal: Principal,
+    check: () => void,
     isSeen: (event: BrokerEvent) => boolean,
   ) {
     this.#events = events;
     this.#isSeen = isSeen;
-    this.#principal = principal;
+    this.#check = check;
     this.#leave = principal.watch?.(() => this.#look());
   }
 
   #look(): void {
     try {
-      this.#principal.grants();
+      this.#check();
     } catch (error) {
       this.#refusal = error;
       void this.return();
