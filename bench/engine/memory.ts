@@ -3,6 +3,7 @@
 
 import type { Engine } from "@sluice/engine";
 import type { Figure, Group, Scale } from "../figure.ts";
+import { settledMemory } from "../settled-memory.ts";
 import { rounded } from "../spread.ts";
 import { EngineJobs, EngineLoad, fill, GATE, grouped, makeEngine } from "./load.ts";
 
@@ -72,12 +73,6 @@ function filled(jobs: number, lanes: number): Engine {
 // Compiled code and the young generation take their room before the first look at the memory.
 function warmUp(): void {
   new EngineLoad({ lanes: 10, isGated: true }).warmUp();
-}
-
-function settledMemory(): NodeJS.MemoryUsage {
-  if (globalThis.gc === undefined) throw new Error("memory is measured under --expose-gc");
-  for (let i = 0; i < 4; i++) globalThis.gc();
-  return process.memoryUsage();
 }
 
 function perUnit(before: NodeJS.MemoryUsage, after: NodeJS.MemoryUsage, units: number) {

@@ -3,6 +3,7 @@
 import type { Engine } from "@sluice/engine";
 import { EngineLoad, makeEngine, QUEUE } from "../engine/load.ts";
 import type { Figure, Group } from "../figure.ts";
+import { settledMemory } from "../settled-memory.ts";
 import { rounded } from "../spread.ts";
 
 const JOBS = 1_000_000;
@@ -45,10 +46,4 @@ function fill(engine: Engine, jobs: number): void {
     const spec = { dependencies: [{ id }], body: 1 };
     engine.addAll(QUEUE, new Array(DEPENDENTS).fill(spec), 0);
   }
-}
-
-function settledMemory(): NodeJS.MemoryUsage {
-  if (globalThis.gc === undefined) throw new Error("memory is measured under --expose-gc");
-  for (let i = 0; i < 4; i++) globalThis.gc();
-  return process.memoryUsage();
 }

@@ -3,9 +3,9 @@
 
 import { Sluice } from "sluice";
 import type { Figure, Group, Scale } from "../figure.ts";
+import { LongestTurn } from "../longest-turn.ts";
 import { Scratch } from "../scratch.ts";
 import { rounded } from "../spread.ts";
-import { LongestTurn } from "./longest-turn.ts";
 
 const CHILDREN = 100_000;
 const BATCH = 10_000;

@@ -2,8 +2,8 @@
 
 import { Sluice } from "sluice";
 import type { Figure, Group } from "../figure.ts";
+import { LongestTurn, type TurnTimes } from "../longest-turn.ts";
 import { Scratch } from "../scratch.ts";
-import { LongestTurn, type TurnTimes } from "./longest-turn.ts";
 
 const SCHEDULES = 100_000;
 const IN_FLIGHT = 1000;
