@@ -1,5 +1,5 @@
-// A million jobs over 50 queues, the match planted last: what a job takes, and how long each kind of
-// search takes. Payloads are on a disk alone, so what the process grows by is all that a job takes.
+// A million jobs over 50 queues, the match planted last: what a job takes, and how long each kind
+// of search takes. Payloads are on a disk alone: what the process grows by is all of a job.
 
 import { type LocalBroker, openBroker } from "@sluice/broker";
 import { openLog } from "@sluice/log";

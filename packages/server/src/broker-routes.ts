@@ -7,6 +7,7 @@ import type { BrokerAccess } from "./broker-access.ts";
 import type { ClusterDoor } from "./cluster-door.ts";
 import { healthRoutes } from "./health.ts";
 import { keepHistory } from "./history/keep-history.ts";
+import { ANYONE } from "./keys/principal.ts";
 import { readBroker } from "./metrics/broker-metrics.ts";
 import { readCluster } from "./metrics/cluster-metrics.ts";
 import { metricRoutes, newRegistry } from "./metrics/metrics.ts";
@@ -128,7 +129,8 @@ function openWebhooks(
   const broker = access.opened();
   broker.catch(() => {});
   const onTrouble = (message: string): void => log.warn(message);
-  const webhooks = new EventWebhooks({ broker, clock, open, closing, onTrouble });
+  const holder = (key: string) => (access.hasKeys ? access.keys().holder(key) : ANYONE);
+  const webhooks = new EventWebhooks({ broker, clock, open, closing, holder, onTrouble });
   app.addHook("onClose", () => webhooks.close());
   return webhooks;
 }

@@ -1,5 +1,5 @@
 import { type Call, type Command, Misuse, tell, textOf, textsOf, wordsOf } from "../command.ts";
-import { printable, table, time } from "../show.ts";
+import { counted, printable, table, time } from "../show.ts";
 import { http, TARGET, TARGET_USAGE } from "../target.ts";
 
 interface WebhookInfo {
@@ -10,6 +10,8 @@ interface WebhookInfo {
   readonly queues: readonly string[];
   readonly states?: readonly string[];
   readonly createdAt: number;
+  readonly stopped?: string;
+  readonly dropped?: { readonly count: number; readonly lastAt: number };
 }
 
 const VERBS = ["list", "create", "test", "delete"];
@@ -62,9 +64,18 @@ async function list(call: Call): Promise<number> {
     queues.join(" "),
     time(createdAt),
   ]);
-  return tell(call, items, () =>
-    table(["webhook", "name", "address", "events", "queues", "made"], rows),
-  );
+  const headings = ["webhook", "name", "address", "events", "queues", "made"];
+  const notes = items.flatMap(notesOf).map((note) => `\n${note}`);
+  return tell(call, items, () => table(headings, rows) + notes.join(""));
+}
+
+/** What a person has to know of a webhook that misses messages. */
+function notesOf({ id, stopped, dropped }: WebhookInfo): string[] {
+  const notes = stopped === undefined ? [] : [`${id} has stopped: ${printable(stopped)}`];
+  if (dropped === undefined) return notes;
+  const { count, lastAt } = dropped;
+  const lost = `${counted(count, "message")} dropped because too many waited`;
+  return [...notes, `${id}: ${lost}, the last at ${time(lastAt)}`];
 }
 
 async function create(call: Call, url: string): Promise<number> {

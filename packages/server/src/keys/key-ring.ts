@@ -15,7 +15,7 @@ import { RequestBucket } from "../request-bucket.ts";
 import { covers, EVERYTHING, type Grant } from "./grant.ts";
 import { KeyWatchers } from "./key-watchers.ts";
 import { parseKeyChange, parseNewKey } from "./new-key.ts";
-import { chargeBucket, type Principal, unauthorized } from "./principal.ts";
+import { ANYONE, chargeBucket, type Principal, unauthorized } from "./principal.ts";
 import { KEYS_STORE } from "./rights.ts";
 import { newSecret, opens, parseSecret, type Sealed, seal } from "./secret.ts";
 
@@ -61,6 +61,7 @@ export interface KeyRingOptions {
 type Limits = Pick<KeyInfo, "grants" | "expiresAt" | "requestsPerSecond">;
 
 const SCAN = 1000;
+const ROOT = "root";
 
 export class KeyRing {
   readonly #broker: Broker;
@@ -117,8 +118,13 @@ export class KeyRing {
     return principal;
   }
 
+  /** Who made something with this key. Without a key of ours it was the operator. */
+  holder(id: string): Principal {
+    return id === ROOT || id === ANYONE.id ? this.#rootPrincipal() : this.#principal(id);
+  }
+
   #rootPrincipal(): Principal {
-    return { id: "root", grants: () => EVERYTHING, charge: () => {} };
+    return { id: ROOT, grants: () => EVERYTHING, charge: () => {} };
   }
 
   #principal(id: string): Principal {

@@ -6,6 +6,7 @@ import { route } from "./route.ts";
 import {
   about,
   answers,
+  COUNT,
   DONE,
   list,
   object,
@@ -31,11 +32,25 @@ const ASKED: Readonly<Record<string, Schema>> = {
 
 const INFO = { id: TEXT, ...ASKED, createdAt: TIME, createdBy: TEXT };
 
+const LISTED = {
+  ...INFO,
+  stopped: about("Why it is called no more: the key that made it has lost its rights.", TEXT),
+  dropped: about(
+    "Messages dropped because too many of its messages waited, and when the last was.",
+    object({ count: COUNT, lastAt: TIME }),
+  ),
+};
+
+/** Without its path, which may hold a secret: entries last longer than webhooks. */
+function hostOf(url: unknown): string {
+  return URL.parse(String(url))?.host ?? "";
+}
+
 export function webhookRoutes(app: FastifyInstance, context: RouteContext): void {
   const { webhooks } = context;
   route(app, "GET /v1/webhooks", {
     about: ["listWebhooks", "webhooks", "The webhooks that you could have made"],
-    response: answers(object({ items: list(object(INFO)) }, ["items"])),
+    response: answers(object({ items: list(object(LISTED)) }, ["items"])),
     handler: async ({ principal }) => {
       principal.charge();
       return { items: await webhooks.list(principal) };
@@ -53,9 +68,9 @@ export function webhookRoutes(app: FastifyInstance, context: RouteContext): void
     handler: async (request, reply) => {
       const { principal, body } = request;
       principal.charge();
-      const { url } = body as { url: string };
+      const host = hostOf((body as { url: string }).url);
       const act = () => webhooks.create(body, principal);
-      return reply.code(201).send(await withEntry(context, request, ["createWebhook", url], act));
+      return reply.code(201).send(await withEntry(context, request, ["createWebhook", host], act));
     },
   });
   route<{ Params: { id: string } }>(app, "DELETE /v1/webhooks/:id", {

@@ -16,13 +16,19 @@ export interface WebhookSender {
   readonly queue: string;
   /** Refuses an address that is never called. */
   check(url: string): void;
-  /** Answers the id of the message's job, when that is durable. */
+  /**
+   * Answers the id of the message's job, when that is durable. Refuses with QUEUE_FULL when too
+   * many messages of the webhook wait.
+   */
   send(message: WebhookMessage): Promise<string>;
   close(): Promise<void>;
 }
 
-/** `secretOf` answers undefined for a webhook that was deleted: its messages are given up. */
+/**
+ * `webhookOf` answers where a webhook's messages go and what signs them; undefined: it was deleted
+ * or has stopped, and its messages are given up.
+ */
 export type OpenWebhookSender = (
   broker: Broker,
-  secretOf: (signer: string) => string | undefined,
+  webhookOf: (signer: string) => { readonly url: string; readonly secret: string } | undefined,
 ) => Promise<WebhookSender>;

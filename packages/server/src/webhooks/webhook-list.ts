@@ -1,6 +1,7 @@
 /**
  * The webhooks of a server, in a reserved store on the same log as the jobs. All are in memory:
- * each event is held against them.
+ * each event is held against them. One whose maker may no longer administer its queues has stopped:
+ * it would tell what a revoked key must not know. It works again when the key has its rights back.
  */
 import { randomBytes } from "node:crypto";
 import {
@@ -8,6 +9,7 @@ import {
   type Clock,
   type PageStart,
   SluiceError,
+  toSluiceError,
   walkPages,
   wallTime,
 } from "@sluice/protocol";
@@ -32,19 +34,36 @@ const SECRET_BYTES = 32;
 export class WebhookList {
   readonly #broker: Broker;
   readonly #clock: Clock;
+  readonly #holder: (key: string) => Principal;
   #records = new Map<string, WebhookRecord>();
 
-  constructor(broker: Broker, clock: Clock) {
+  /** `holder`: what the holder of the key with this id may do now. */
+  constructor(broker: Broker, clock: Clock, holder: (key: string) => Principal) {
     this.#broker = broker;
     this.#clock = clock;
+    this.#holder = holder;
   }
 
   get all(): readonly WebhookInfo[] {
     return [...this.#records.values()];
   }
 
-  secretOf(id: string): string | undefined {
-    return this.#records.get(id)?.secret;
+  /** The webhook with its secret; undefined: it was deleted or has stopped. */
+  active(id: string): WebhookRecord | undefined {
+    const record = this.#records.get(id);
+    return record === undefined || this.stopped(record) !== undefined ? undefined : record;
+  }
+
+  /** Why it is called no more; undefined: it is called. */
+  stopped({ createdBy, queues }: WebhookInfo): string | undefined {
+    try {
+      const denied = notCovered(this.#holder(createdBy), queues);
+      if (denied === undefined) return undefined;
+      return `the key that made it, ${createdBy}, no longer has admin on ${denied}`;
+    } catch (error) {
+      if (toSluiceError(error).code !== "UNAUTHORIZED") throw error;
+      return `the key that made it, ${createdBy}, was revoked or has expired`;
+    }
   }
 
   /** Reads all again; another node may have written. */
@@ -63,8 +82,7 @@ export class WebhookList {
     check: (url: string) => void,
   ): Promise<CreatedWebhook> {
     const asked = parseWebhook(input);
-    const permit = new Permit(by);
-    const denied = asked.queues.find((pattern) => !permit.coversAll("admin", [pattern]));
+    const denied = notCovered(by, asked.queues);
     if (denied !== undefined) throw forbidden("admin", denied);
     check(asked.url);
     if (this.#records.size >= WEBHOOKS_MAX) {
@@ -103,6 +121,12 @@ export class WebhookList {
     await this.#broker.storeWrite(WEBHOOKS_STORE, [{ key: id, value: undefined }]);
     this.#records.delete(id);
   }
+}
+
+/** The first of these patterns on which the caller lacks `admin`. */
+function notCovered(by: Principal, queues: readonly string[]): string | undefined {
+  const permit = new Permit(by);
+  return queues.find((pattern) => !permit.coversAll("admin", [pattern]));
 }
 
 function infoOf({ secret: _, ...info }: WebhookRecord): WebhookInfo {

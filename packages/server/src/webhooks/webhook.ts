@@ -33,6 +33,19 @@ export interface WebhookInfo extends NewWebhook {
   createdBy: string;
 }
 
+/** How a webhook is doing. */
+export interface ListedWebhook extends WebhookInfo {
+  /** Why it is not called any more: the key that made it has lost its rights. */
+  stopped?: string;
+  /** Messages that were dropped because too many of its messages waited, and the last one. */
+  dropped?: Dropped;
+}
+
+export interface Dropped {
+  count: number;
+  lastAt: number;
+}
+
 const KNOWN = ["url", "name", "events", "queues", "states"] as const;
 
 export function parseWebhook(input: unknown): NewWebhook {

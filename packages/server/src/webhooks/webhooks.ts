@@ -9,17 +9,25 @@
  *             name of what happened, so none is sent twice. Then: sending
  *
  * Ends and deaths of jobs are sent at least once for as long as the jobs are kept. Other events are
- * sent while the server runs.
+ * sent while the server runs. What finds no room in the queue, because too many messages of the
+ * webhook wait, is dropped and counted: waiting for room would hold up the other webhooks.
  */
 import { hash } from "node:crypto";
-import { type Broker, type BrokerEvent, type Clock, SluiceError } from "@sluice/protocol";
+import {
+  type Broker,
+  type BrokerEvent,
+  type Clock,
+  SluiceError,
+  toSluiceError,
+} from "@sluice/protocol";
 import { every } from "../every.ts";
 import type { Principal } from "../keys/principal.ts";
 import { WEBHOOKS_SENT_STORE } from "../keys/rights.ts";
 import { WEBHOOK_NOTE_MS, WEBHOOK_SENDS_MAX } from "../limits.ts";
+import { DroppedMessages } from "./dropped.ts";
 import { endsSince } from "./missed.ts";
 import type { OpenWebhookSender, WebhookSender } from "./sender.ts";
-import { type WebhookInfo, wants } from "./webhook.ts";
+import { type ListedWebhook, type WebhookInfo, wants } from "./webhook.ts";
 import { type CreatedWebhook, WebhookList } from "./webhook-list.ts";
 
 export interface WebhooksOptions {
@@ -29,6 +37,8 @@ export interface WebhooksOptions {
   /** Absent: this server sends none. */
   readonly open: OpenWebhookSender | undefined;
   readonly closing: AbortSignal;
+  /** What the holder of the key with this id may do now. */
+  readonly holder: (key: string) => Principal;
   readonly onTrouble: (message: string) => void;
 }
 
@@ -41,6 +51,7 @@ const NAME_CHARS_MAX = 200;
 interface Parts {
   readonly broker: Broker;
   readonly list: WebhookList;
+  readonly dropped: DroppedMessages;
 }
 
 export class EventWebhooks {
@@ -68,14 +79,24 @@ export class EventWebhooks {
 
   async #load(): Promise<Parts> {
     const broker = await this.#options.broker;
-    const list = new WebhookList(broker, this.#options.clock);
+    const list = new WebhookList(broker, this.#options.clock, this.#options.holder);
     await list.load();
-    if (list.all.length > 0) this.#start({ broker, list });
-    return { broker, list };
+    const parts = { broker, list, dropped: await DroppedMessages.load(broker) };
+    if (list.all.length > 0) this.#start(parts);
+    return parts;
   }
 
-  async list(by: Principal): Promise<readonly WebhookInfo[]> {
-    return (await this.#opened()).list.list(by);
+  async list(by: Principal): Promise<readonly ListedWebhook[]> {
+    const { list, dropped } = await this.#opened();
+    return list.list(by).map((webhook) => {
+      const stopped = list.stopped(webhook);
+      const lost = dropped.of(webhook.id);
+      return {
+        ...webhook,
+        ...(stopped === undefined ? {} : { stopped }),
+        ...(lost === undefined ? {} : { dropped: lost }),
+      };
+    });
   }
 
   async create(input: unknown, by: Principal): Promise<CreatedWebhook> {
@@ -93,9 +114,12 @@ export class EventWebhooks {
   /** Sends a message that means nothing; answers the id of its job. */
   async test(id: string, by: Principal): Promise<string> {
     const parts = await this.#opened();
-    const { url } = parts.list.of(id, by);
+    const webhook = parts.list.of(id, by);
+    const stopped = parts.list.stopped(webhook);
+    if (stopped !== undefined) throw new SluiceError("CONFLICT", `webhook ${id}: ${stopped}`);
     const sender = await this.#openSender(parts);
     const at = Date.now();
+    const { url } = webhook;
     return sender.send({ url, signer: id, type: "test", data: { at }, id: `${id}.test.${at}` });
   }
 
@@ -104,7 +128,7 @@ export class EventWebhooks {
     await this.#events?.return?.();
     await this.#reading;
     const parts = await this.#parts?.catch(() => undefined);
-    if (parts !== undefined) await this.#note(parts.broker).catch(() => undefined);
+    if (parts !== undefined) await this.#note(parts).catch(() => undefined);
     await (await this.#sender?.catch(() => undefined))?.close();
   }
 
@@ -114,7 +138,7 @@ export class EventWebhooks {
   }
 
   #openSender({ broker, list }: Parts): Promise<WebhookSender> {
-    this.#sender ??= this.#options.open!(broker, (id) => list.secretOf(id));
+    this.#sender ??= this.#options.open!(broker, (id) => list.active(id));
     return this.#sender;
   }
 
@@ -158,21 +182,27 @@ export class EventWebhooks {
   }
 
   async #take(
-    { list }: Parts,
+    parts: Parts,
     sender: WebhookSender,
     event: BrokerEvent,
     isMissed = false,
   ): Promise<void> {
     if (this.#storing.size >= WEBHOOK_SENDS_MAX) await Promise.race(this.#storing);
+    const { list } = parts;
     for (const webhook of isOwn(sender, event) ? [] : list.all) {
       // What happened before it was made is not for it.
       if (!wants(webhook, event) || (isMissed && event.at < webhook.createdAt)) continue;
-      this.#store(sender, webhook, event);
+      if (list.stopped(webhook) === undefined) this.#store(parts, sender, webhook, event);
     }
     this.#seenAt = Math.max(this.#seenAt, event.at);
   }
 
-  #store(sender: WebhookSender, { id: signer, url }: WebhookInfo, event: BrokerEvent): void {
+  #store(
+    { dropped }: Parts,
+    sender: WebhookSender,
+    { id: signer, url }: WebhookInfo,
+    event: BrokerEvent,
+  ): void {
     const message = {
       url,
       signer,
@@ -183,6 +213,7 @@ export class EventWebhooks {
     const storing = sender.send(message).then(
       () => undefined,
       (error: Error) => {
+        if (toSluiceError(error).code === "QUEUE_FULL") return dropped.add(signer, event.at);
         // The ends of jobs are looked up again.
         this.#isBehind = true;
         this.#trouble(`${event.event} is not sent to ${signer}`, error);
@@ -201,13 +232,14 @@ export class EventWebhooks {
     if (this.#isBehind || this.#events === undefined || parts.list.all.length > before) {
       return this.#restart(parts);
     }
-    await this.#note(parts.broker);
+    await this.#note(parts);
   }
 
   /** Notes up to when all is stored. */
-  async #note(broker: Broker): Promise<void> {
+  async #note({ broker, list, dropped }: Parts): Promise<void> {
     const until = this.#seenAt;
     await Promise.all(this.#storing);
+    await dropped.save(new Set(list.all.map(({ id }) => id)));
     if (this.#isBehind || until <= this.#notedAt) return;
     this.#notedAt = until;
     await broker.storeWrite(WEBHOOKS_SENT_STORE, [{ key: SENT_KEY, value: this.#notedAt }]);

@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
 import { type LocalBroker, openBroker } from "@sluice/broker";
 import { MemoryLog } from "@sluice/log";
-import { type RunningServer, serve } from "@sluice/server";
+import { type Grant, type RunningServer, serve } from "@sluice/server";
 import { eventWebhooks, verifyWebhook } from "../webhooks.ts";
 
 interface Received {
@@ -20,6 +20,8 @@ interface Receiver {
   readonly host: string;
   readonly url: string;
   readonly count: number;
+  /** What it answers. */
+  status: number;
   next(): Promise<Received>;
 }
 
@@ -31,7 +33,7 @@ async function receiver(t: TestContext): Promise<Receiver> {
     const body = await text(request);
     arrived.push({ headers: request.headers, body, message: JSON.parse(body) });
     count++;
-    response.end();
+    response.writeHead(made.status).end();
     wake();
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -40,9 +42,10 @@ async function receiver(t: TestContext): Promise<Receiver> {
     server.close();
   });
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return {
+  const made: Receiver = {
     host,
     url: `http://${host}/hook`,
+    status: 200,
     get count() {
       return count;
     },
@@ -55,6 +58,7 @@ async function receiver(t: TestContext): Promise<Receiver> {
       return arrived.shift()!;
     },
   };
+  return made;
 }
 
 interface Started {
@@ -257,4 +261,75 @@ test("what an operator puts into the queue of messages is neither signed nor sen
     assert.match(String(error), /was not made by this server/);
   }
   assert.equal(to.count, 1);
+});
+
+test("neither a viewer of all jobs nor the audit log sees the path of an address", async (t) => {
+  const to = await receiver(t);
+  const { call, server } = await start(await open(t), [to.host], true);
+  const key = (await server.firstKey)!.key;
+  const { id } = (await call("POST /v1/webhooks", { url: to.url }, key)).body;
+  const { job } = (await call(`POST /v1/webhooks/${id}/test`, undefined, key)).body;
+  await to.next();
+  const { key: viewer } = await server.keys.create({ name: "v", role: "viewer" });
+  const seen = await call(`GET /v1/jobs/${job}`, undefined, viewer);
+  assert.equal(seen.body.payload.signer, id);
+  assert.doesNotMatch(JSON.stringify(seen.body), /\/hook/);
+  const audit = await call("GET /v1/audit", undefined, key);
+  assert.match(JSON.stringify(audit.body), /createWebhook/);
+  assert.doesNotMatch(JSON.stringify(audit.body), /\/hook/);
+});
+
+test("a webhook stops while the key that made it lacks the right to make it", async (t) => {
+  const to = await receiver(t);
+  const { broker, call, server } = await start(await open(t), [to.host], true);
+  const root = (await server.firstKey)!.key;
+  const admin: Grant[] = [{ action: "admin", on: "mail" }];
+  const maker = await server.keys.create({ name: "m", grants: admin });
+  const asked = { url: to.url, queues: ["mail"] };
+  const { id } = (await call("POST /v1/webhooks", asked, maker.key)).body;
+  const listed = async () => (await call("GET /v1/webhooks", undefined, root)).body.items[0];
+  assert.equal((await listed()).stopped, undefined);
+  await server.keys.set(maker.id, { grants: [{ action: "view", on: "mail" }] });
+  const lost = `the key that made it, ${maker.id}, no longer has admin on mail`;
+  assert.equal((await listed()).stopped, lost);
+  const refused = await call(`POST /v1/webhooks/${id}/test`, undefined, root);
+  assert.deepEqual([refused.status, refused.body.error.code], [409, "CONFLICT"]);
+  await kill(broker, "mail");
+  await server.keys.set(maker.id, { grants: admin });
+  const told = await kill(broker, "mail");
+  assert.equal((await to.next()).message.data.id, told, "nothing of the time in which it stood");
+  await server.keys.revoke(maker.id);
+  assert.match((await listed()).stopped, /was revoked or has expired/);
+  await kill(broker, "mail");
+  assert.equal(to.count, 1);
+});
+
+test("messages to a dead receiver are bounded; more are dropped and counted", async (t) => {
+  const [dead, living] = [await receiver(t), await receiver(t)];
+  dead.status = 500;
+  const stage = await open(t);
+  const server = await start(stage, [dead.host, living.host]);
+  const { broker, call } = server;
+  const first = (await call("POST /v1/webhooks", { url: dead.url })).body.id;
+  const second = (await call("POST /v1/webhooks", { url: living.url })).body.id;
+  await broker.setQueue("sluice-webhooks", { capacity: { perLane: 2 } });
+  const retried = broker.events({ events: ["retried"] });
+  await kill(broker, "mail");
+  await retried.next();
+  await retried.return?.();
+  const gate = await broker.gate(`sluice-webhooks.receiver:${first}:${dead.host}`);
+  assert.match(String(gate.cooldown?.reason), /^failure, step 1 of/);
+  for (let i = 0; i < 5; i++) await kill(broker, "mail");
+  for (let i = 0; i < 6; i++) await living.next();
+  const counts = async (started: Started): Promise<(number | undefined)[]> => {
+    const { items } = (await started.call("GET /v1/webhooks")).body;
+    const of = new Map<string, number | undefined>();
+    for (const { id, dropped } of items) of.set(id, dropped?.count);
+    return [of.get(first), of.get(second)];
+  };
+  assert.deepEqual(await counts(server), [3, undefined]);
+  assert.equal(dead.count, 1, "it is left alone for a while");
+  await server.close();
+  const again = await start(stage, [dead.host, living.host]);
+  assert.deepEqual(await counts(again), [3, undefined], "kept over a restart");
 });

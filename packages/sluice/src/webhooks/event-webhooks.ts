@@ -4,6 +4,7 @@ import { type Broker, SystemClock } from "@sluice/protocol";
 import type { OpenWebhookSender } from "@sluice/server";
 import {
   EVENT_WEBHOOKS_CLOSE_MS,
+  EVENT_WEBHOOKS_PER_WEBHOOK,
   EVENT_WEBHOOKS_QUEUE,
   EVENT_WEBHOOKS_REPEATS,
 } from "../limits.ts";
@@ -16,18 +17,21 @@ export interface EventWebhooksOptions {
 
 export function eventWebhooks({ hosts = [] }: EventWebhooksOptions = {}): OpenWebhookSender {
   const known = new Set(hosts.map((host) => host.toLowerCase()));
-  return async (broker, secretOf) => {
+  return async (broker, webhookOf) => {
     const sluice = new SluiceHandles({ port: unclosed(broker), clock: new SystemClock() });
+    const find = (id: string): { url: string; secret: string } => {
+      const webhook = webhookOf(id);
+      if (webhook !== undefined) return webhook;
+      throw new Unrecoverable("the webhook was deleted or has stopped");
+    };
     const webhooks = await Webhooks.open(sluice, {
       queue: EVENT_WEBHOOKS_QUEUE,
       // An operator may add to every queue, but must not speak with the secrets of others.
       sealed: true,
       chooser: ({ host }) => (known.has(host) ? "operator" : "stranger"),
-      secretOf: (signer) => {
-        const secret = secretOf(signer);
-        if (secret !== undefined) return secret;
-        throw new Unrecoverable("the webhook was deleted");
-      },
+      perSigner: EVENT_WEBHOOKS_PER_WEBHOOK,
+      secretOf: (signer) => find(signer).secret,
+      urlOf: (signer) => find(signer).url,
     });
     return {
       queue: EVENT_WEBHOOKS_QUEUE,

@@ -3,11 +3,13 @@
  * `send` resolves, signed, and delivered at least once; a receiver knows a repeated one by its id.
  * One that is refused is tried again with a growing delay, and is a dead letter in the end. Each
  * host has a gate, so that a slow receiver holds up no other; `Retry-After` cools that gate down.
+ * Each receiver, which is a signer's host, has another gate, with pauses that grow while it fails.
+ * Meanwhile its messages wait; beyond `perSigner` of them `send` refuses with QUEUE_FULL.
  *
  * Addresses are strangers' unless `chooser` says that the operator vouches for one: they must be
  * public, and redirects are not followed.
  */
-import { randomUUID } from "node:crypto";
+import { hash, randomUUID } from "node:crypto";
 import type { LookupFunction } from "node:net";
 import {
   type Job,
@@ -22,11 +24,14 @@ import { type Duration, SluiceError } from "@sluice/protocol";
 import {
   STRANGERS_PORTS,
   WEBHOOK_ANSWER_BYTES_MAX,
+  WEBHOOK_LADDER,
   WEBHOOK_RETENTION,
   WEBHOOK_RETRY,
+  WEBHOOK_TTL,
   WEBHOOK_URL_CHARS_MAX,
   WEBHOOKS_AT_ONCE,
   WEBHOOKS_PER_HOST,
+  WEBHOOKS_PER_SIGNER,
 } from "../limits.ts";
 import { callOutside, type OutgoingAnswer } from "../outgoing/call.ts";
 import { OutgoingError } from "../outgoing/errors.ts";
@@ -36,6 +41,11 @@ import { isSealed, sealWebhook, signWebhook } from "./signature.ts";
 export interface WebhookOptions {
   /** The secret that messages of this signer are signed with. */
   secretOf: (signer: string) => string | Promise<string>;
+  /**
+   * Where the messages of a signer go, asked at each delivery. Messages then wait without their
+   * address, which may hold a secret, and those who may read the queue do not see it.
+   */
+  urlOf?: ((signer: string) => string) | undefined;
   /**
    * Deliver only messages that `send` made, unchanged, though others may add to the queue. The
    * secret of a signer must then stay the same while its messages wait. Default false.
@@ -48,6 +58,8 @@ export interface WebhookOptions {
   /** Messages on their way at once, in all and to one host. Default 16 and 4. */
   concurrency?: number | undefined;
   perHost?: number | undefined;
+  /** Messages of one signer that wait. Default 10,000. */
+  perSigner?: number | undefined;
   /** For one attempt. Default 10 s. */
   timeout?: Duration | undefined;
   /** Ports of strangers' addresses. Default 80 and 443. */
@@ -71,7 +83,8 @@ export interface Webhook {
 /** As it waits in the queue. */
 interface Message {
   readonly id: string;
-  readonly url: string;
+  /** Absent: its signer's. */
+  readonly url?: string;
   readonly type: string;
   readonly data: unknown;
   readonly signer: string;
@@ -94,21 +107,28 @@ export class Webhooks implements AsyncDisposable {
   /** Delivers what waits, also from before a restart. */
   static async open(sluice: SluiceHandles, options: WebhookOptions): Promise<Webhooks> {
     const { queue: name = "webhooks", perHost = WEBHOOKS_PER_HOST } = options;
+    const { perSigner: perLane = WEBHOOKS_PER_SIGNER } = options;
     await sluice.gate(`${name}:*`).set({ concurrency: perHost });
+    await sluice.gate(`${name}.receiver:*`).set({ ladder: WEBHOOK_LADDER });
     await sluice.queue(`${name}.dlq`, { retention: WEBHOOK_RETENTION });
-    const queue = await sluice.queue<Message, number>(name, { retry: WEBHOOK_RETRY });
-    return new Webhooks(options, queue);
+    const bounds = { retry: WEBHOOK_RETRY, capacity: { perLane } };
+    return new Webhooks(options, await sluice.queue<Message, number>(name, bounds));
   }
 
-  /** Resolves when the message is durable; refuses an address that is never called. */
+  /**
+   * Resolves when the message is durable. Refuses an address that is never called, and with
+   * QUEUE_FULL when too many messages of the signer wait.
+   */
   async send(webhook: Webhook): Promise<Job<Message, number>> {
     const { type, data, signer, id = randomUUID(), repeats } = webhook;
     const url = this.check(webhook.url);
-    const bare: Message = { id, url: url.href, type, data, signer, at: Date.now() };
+    const to = this.#options.urlOf === undefined ? { url: url.href } : {};
+    const bare: Message = { id, ...to, type, data, signer, at: Date.now() };
     const message = this.#options.sealed === true ? await this.#seal(bare) : bare;
     return this.#queue.add(message, {
       fairnessKey: signer,
-      gates: [this.#gateOf(url)],
+      gates: [this.#gateOf(url), this.#receiverOf(url, signer)],
+      ttl: WEBHOOK_TTL,
       ...(repeats === undefined ? {} : { dedupe: { key: id, mode: "window", window: repeats } }),
     });
   }
@@ -142,8 +162,13 @@ export class Webhooks implements AsyncDisposable {
   }
 
   #gateOf(url: URL): string {
-    const host = url.host.replace(/[^A-Za-z0-9.:-]/g, "");
-    return `${this.#queue.name}:${host}`.slice(0, 255);
+    return `${this.#queue.name}:${hostOf(url)}`.slice(0, 255);
+  }
+
+  /** Of each signer, so that none closes the gate of others who send to the same host. */
+  #receiverOf(url: URL, signer: string): string {
+    const who = PLAIN_NAME.test(signer) ? signer : hash("sha256", signer, "base64url");
+    return `${this.#queue.name}.receiver:${who}:${hostOf(url)}`.slice(0, 255);
   }
 
   async #deliver({ payload }: WorkJob<Message>, signal: AbortSignal): Promise<number> {
@@ -152,7 +177,7 @@ export class Webhooks implements AsyncDisposable {
     if (this.#options.sealed === true && !isSealed(payload.seal, sealedText(payload), secret)) {
       throw new Unrecoverable("the message was not made by this server, or was changed");
     }
-    const url = new URL(payload.url);
+    const url = new URL(this.#options.urlOf?.(signer) ?? payload.url ?? "");
     const body = JSON.stringify({ type, timestamp: new Date(at).toISOString(), data });
     const timestamp = Math.floor(Date.now() / 1000);
     const headers = {
@@ -200,6 +225,12 @@ export class Webhooks implements AsyncDisposable {
     }
     throw new Error(`the receiver answered HTTP ${status}`);
   }
+}
+
+const PLAIN_NAME = /^[\w.-]{1,64}$/;
+
+function hostOf({ host }: URL): string {
+  return host.replace(/[^A-Za-z0-9.:-]/g, "");
 }
 
 function sealedText({ id, url, type, data, signer, at }: Message): string {

@@ -1,4 +1,4 @@
-import { EVENT_NAMES } from "@sluice/protocol";
+import { counted, EVENT_NAMES } from "@sluice/protocol";
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { at, call } from "../data/api.ts";
@@ -22,6 +22,8 @@ interface WebhookInfo {
   queues: readonly string[];
   states?: readonly string[];
   createdAt: number;
+  stopped?: string;
+  dropped?: { count: number; lastAt: number };
 }
 
 interface Made {
@@ -74,13 +76,20 @@ export function WebhooksView(): JSX.Element {
 
 function WebhookRow({ info, onDone }: { info: WebhookInfo; onDone(): void }): JSX.Element {
   const now = useNow();
-  const { id, url, name, events, queues, states = [], createdAt } = info;
+  const { id, url, name, events, queues, states = [], createdAt, stopped, dropped } = info;
   const messages = (queue: string): string => linkWith("jobs", { queue, lane: id });
   return (
     <tr>
       <th scope="row">
         {visible(name || id)}
         <small class="muted below">{visible(url)}</small>
+        {stopped !== undefined && <small class="warn below">stopped: {visible(stopped)}</small>}
+        {dropped !== undefined && (
+          <small class="warn below">
+            {counted(dropped.count, "message")} dropped because too many waited, the last{" "}
+            {ago(now - dropped.lastAt)}
+          </small>
+        )}
       </th>
       <td data-label="called for" class="wide">
         {[...events, ...states].join(", ")}
