@@ -8,13 +8,18 @@ export interface Figure {
   readonly jobs: number;
 }
 
+/** What was read, and of which broker. */
+interface Known extends Figure {
+  readonly broker: LocalBroker;
+}
+
 const NOTHING: Figure = { lagMs: 0, jobs: 0 };
 
 export class Figures {
   readonly #clock: Clock;
   readonly #partitions: () => number;
   readonly #brokerOf: (partition: number) => LocalBroker | undefined;
-  readonly #figures = new Map<number, Figure>();
+  readonly #figures = new Map<number, Known>();
   #timer: Timer | undefined;
   #isOver = false;
 
@@ -29,8 +34,10 @@ export class Figures {
     this.#next();
   }
 
+  /** A partition that was opened again since has no figures yet: its log is another one. */
   of(partition: number): Figure {
-    return this.#figures.get(partition) ?? NOTHING;
+    const known = this.#figures.get(partition);
+    return known !== undefined && known.broker === this.#brokerOf(partition) ? known : NOTHING;
   }
 
   stop(): void {
@@ -50,8 +57,8 @@ export class Figures {
     for (let partition = 0; partition < this.#partitions(); partition++) {
       const broker = this.#brokerOf(partition);
       const figure = broker && (await read(broker).catch(() => undefined));
-      if (figure === undefined) this.#figures.delete(partition);
-      else this.#figures.set(partition, figure);
+      if (broker === undefined || figure === undefined) this.#figures.delete(partition);
+      else this.#figures.set(partition, { ...figure, broker });
     }
   }
 }
