@@ -6,7 +6,7 @@ import {
   SystemClock,
   unknownField,
 } from "@sluice/protocol";
-import { CALL_TIMEOUT_MS } from "../limits.ts";
+import { CALL_TIMEOUT_MS, MOVED_MS_MAX } from "../limits.ts";
 import { type Dial, dialWebSocket } from "./dial.ts";
 import type { LinkEvent, LinkOptions } from "./link.ts";
 import { RemoteBroker } from "./remote-broker.ts";
@@ -65,10 +65,14 @@ export interface ReachParts extends ConnectParts {
   callTimeoutMs?: number | undefined;
 }
 
-/** The port of a server that need not be there yet: calls wait for it. */
+/**
+ * The port of a server that need not be there yet: calls wait for it. The next dial may lead
+ * somewhere else, so it is never far away, however many have failed.
+ */
 export function reachBroker(parts: ReachParts): RemoteBroker {
   const { name, patienceMs, backoffMsMin, callTimeoutMs, ...rest } = parts;
-  return RemoteBroker.start({ ...linkOf(name, rest), patienceMs, backoffMsMin, callTimeoutMs });
+  const backoff = { backoffMsMin, backoffMsMax: MOVED_MS_MAX };
+  return RemoteBroker.start({ ...linkOf(name, rest), patienceMs, callTimeoutMs, ...backoff });
 }
 
 function linkOf(url: string, parts: ConnectParts): LinkOptions {

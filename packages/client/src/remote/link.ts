@@ -22,7 +22,7 @@ import {
   WIRE_VERSION,
   writeHello,
 } from "@sluice/protocol/wire";
-import { BACKOFF_MS_MAX, BACKOFF_MS_MIN, CONNECT_MS, MOVED_MS_MAX } from "../limits.ts";
+import { BACKOFF_MS_MAX, BACKOFF_MS_MIN, CONNECT_MS } from "../limits.ts";
 import { connectionLost, type Dial, unreachable } from "./dial.ts";
 
 export interface LinkOptions {
@@ -35,6 +35,8 @@ export interface LinkOptions {
   readonly defer: (callback: () => void) => void;
   /** Before the first of several tries; each later one waits twice as long. */
   readonly backoffMsMin?: number | undefined;
+  /** The longest wait between two tries. */
+  readonly backoffMsMax?: number | undefined;
   /** How long calls wait for a connection before all are refused. Absent: each has its own time. */
   readonly patienceMs?: number | undefined;
   /** How long a call waits for its answer. Absent: without end. */
@@ -248,12 +250,10 @@ export class StreamLink {
     }
     this.#state = "waiting";
     const { clock, random, patienceMs = Number.POSITIVE_INFINITY } = this.#options;
-    const { backoffMsMin = BACKOFF_MS_MIN, onLink } = this.#options;
+    const { backoffMsMin = BACKOFF_MS_MIN, backoffMsMax = BACKOFF_MS_MAX, onLink } = this.#options;
     const isLong = clock.now() - this.#downAt > patienceMs;
     if (isLong || UNREADABLE.has(error.code)) this.#owner.outOfReach(error);
-    // MOVED: another node answers for it, or will in a moment. It is not known yet which.
-    const longest = error.code === "MOVED" ? MOVED_MS_MAX : BACKOFF_MS_MAX;
-    const most = Math.min(longest, backoffMsMin * 2 ** this.#tries++);
+    const most = Math.min(backoffMsMax, backoffMsMin * 2 ** this.#tries++);
     const delayMs = most * (0.5 + random() / 2);
     this.#retry = clock.at(clock.now() + delayMs, () => this.start());
     if (!this.#wasUp) return;
