@@ -92,6 +92,25 @@ test("a repeated operation is answered as the first was, wherever its items are"
   assert.equal((await router.queue("q")).stats.added, 12);
 });
 
+test("a call that is repeated after its queue's spread grew has effect once", async () => {
+  const { router } = stage();
+  await router.setQueue("q", {});
+  const jobs = Array.from({ length: 12 }, (_, i) => job(`${i}`, { fairnessKey: `k${i}` }));
+  const calls = ["mine", "numbered:relay:7"];
+  const answers = [];
+  for (const operationId of calls) answers.push(await router.add("q", jobs, { operationId }));
+  await router.setQueue("q", { spread: 2 });
+  answers.push(await router.add("q", jobs, { operationId: "between" }));
+  await router.setQueue("q", { spread: 4 });
+  answers.push(await router.add("q", jobs, { operationId: "last" }));
+  for (const [i, operationId] of [...calls, "between", "last"].entries()) {
+    assert.deepEqual(await router.add("q", jobs, { operationId }), answers[i], operationId);
+  }
+  const spreads = answers.map((one) => new Set(partitionsOf(one.map(({ ok }) => ok!))).size);
+  assert.deepEqual(spreads, [1, 1, 2, 4]);
+  assert.equal((await router.queue("q")).stats.added, answers.length * jobs.length);
+});
+
 test("dead letters stay where they died, and are one queue to every caller", async () => {
   const { router, directory } = stage();
   await router.setQueue("graveyard", { lease: 1234 });

@@ -4,34 +4,32 @@ import {
   type AddOptions,
   type Broker,
   checkSignal,
-  type ErrorJson,
   groupsOf,
   type NewJob,
   type Outcome,
-  toSluiceError,
 } from "@sluice/protocol";
 import type { FlowLinks } from "../flows/flow-links.ts";
 import { hashOf } from "../hash.ts";
-import { MOVED_MS } from "../limits.ts";
+import { isKnownAdd, isOtherCall } from "../partition-port/known-add.ts";
+import { AddPlacements } from "./add-placements.ts";
 import { callShares, type Share, type Shares, sharesOf } from "./batch.ts";
 import type { CallerGroups } from "./caller-groups.ts";
 import type { PartitionCalls } from "./partition-calls.ts";
 import type { QueueCopies } from "./queue-copies.ts";
-import { RecentNames } from "./recent-names.ts";
 
 export class RoutedAdds {
   readonly #calls: PartitionCalls;
   readonly #copies: QueueCopies;
   readonly #held: CallerGroups;
   readonly #links: FlowLinks;
-  /** Where queues that have moved take jobs, and since when this process adds them there. */
-  readonly #moved = new RecentNames<{ readonly adds: string; readonly sinceMs: number }>();
+  readonly #placements: AddPlacements;
 
   constructor(calls: PartitionCalls, copies: QueueCopies, held: CallerGroups, links: FlowLinks) {
     this.#calls = calls;
     this.#copies = copies;
     this.#held = held;
     this.#links = links;
+    this.#placements = new AddPlacements(calls);
   }
 
   async add(
@@ -42,18 +40,14 @@ export class RoutedAdds {
   ): Promise<Outcome<Added>[]> {
     const { signal, operationId } = options;
     checkSignal(signal);
-    const former = isNamed ? this.#former(queue, operationId) : [];
-    const adds = this.#calls.directory.addsTo(queue);
-    const placement = former.length === 0 ? adds : await this.#placeOf(queue, operationId, former);
-    const partitionOf = (job: NewJob): number => placement[slotOf(job, placement.length)]!;
-    const own = waitForOthers(jobs)
-      ? await this.#links.localised(jobs, partitionOf, operationId)
-      : { jobs, refused: NONE };
-    const { refused } = own;
-    const shares = sharesOf(own.jobs, (job, i) => refused.get(i) ?? partitionOf(job));
+    const placement = isNamed
+      ? await this.#placementOf(queue, jobs, options)
+      : this.#calls.directory.addsTo(queue);
+    const shares = await this.#sharesIn(placement, jobs, operationId);
     const [first] = shares.shares;
-    if (shares.shares.length <= 1 && refused.size === 0) {
-      return this.#addTo(queue, first?.partition ?? placement[0]!, own.jobs, options);
+    if (shares.shares.length <= 1 && shares.refused.size === 0) {
+      const own = first ?? { partition: placement[0]!, items: jobs };
+      return this.#addTo(queue, own.partition, own.items, options);
     }
     const held = sharedGroups(queue, shares);
     const outcomes = await this.#addShares(queue, shares, options, held);
@@ -61,44 +55,58 @@ export class RoutedAdds {
     return outcomes;
   }
 
-  /**
-   * The partitions that a queue leaves, or has left, where a call that is repeated may have been
-   * made first. A numbered one may be repeated days later.
-   */
-  #former(queue: string, operationId: string): readonly number[] {
-    const { directory } = this.#calls;
-    const adds = directory.addsTo(queue);
-    const former = directory.placementOf(queue).filter((partition) => !adds.includes(partition));
-    if (former.length === 0) return former;
-    const isAsked =
-      directory.heldAt(queue) !== undefined ||
-      operationId.startsWith("numbered:") ||
-      this.#isNewlyMoved(queue, adds);
-    return isAsked ? former : [];
-  }
-
-  /** Whether a call that was made before the move may still be repeated. */
-  #isNewlyMoved(queue: string, adds: readonly number[]): boolean {
-    const nowMs = this.#calls.clock.now();
-    const known = this.#moved.get(queue);
-    const now = adds.join();
-    if (known?.adds === now) return nowMs < known.sinceMs + MOVED_MS;
-    this.#moved.set(queue, { adds: now, sinceMs: nowMs });
-    return true;
-  }
-
-  /** Where the call was made before; else where it is made now. */
-  async #placeOf(
+  /** Where the call belongs now; one that is repeated, where it was made the first time. */
+  async #placementOf(
     queue: string,
-    operationId: string,
-    former: readonly number[],
+    jobs: readonly NewJob[],
+    options: AddOptions & { operationId: string },
   ): Promise<readonly number[]> {
+    const { operationId } = options;
+    const now = this.#calls.directory.addsTo(queue);
+    const before = this.#placements.before(queue, operationId);
+    if (before.length === 0) return now;
+    const asked = this.#calls.directory.placementOf(queue);
     const answers = await Promise.all(
-      former.map((one) => this.#calls.ask(one, (port) => isKnown(port, queue, operationId))),
+      asked.map((one) => this.#calls.ask(one, (port) => isKnownAdd(port, queue, operationId))),
     );
-    const known = former.filter((_, i) => answers[i]);
-    if (known.length === 0) return this.#calls.directory.addsTo(queue);
-    return known.length === 1 ? known : former;
+    const known = asked.filter((_, i) => answers[i]);
+    if (known.length === 0) return now;
+    for (const placement of [...before, now]) {
+      if (await this.#fits(queue, jobs, options, { placement, known })) return placement;
+    }
+    return now;
+  }
+
+  /** Whether each partition that knows the call knows it as it would be made in this placement. */
+  async #fits(
+    queue: string,
+    jobs: readonly NewJob[],
+    options: AddOptions & { operationId: string },
+    { placement, known }: { placement: readonly number[]; known: readonly number[] },
+  ): Promise<boolean> {
+    try {
+      const { shares } = await this.#sharesIn(placement, jobs, options.operationId);
+      for (const partition of known) {
+        const share = shares.find((one) => one.partition === partition);
+        if (share === undefined) return false;
+        await this.#addTo(queue, partition, share.items, options);
+      }
+      return true;
+    } catch (error) {
+      if (isOtherCall(error)) return false;
+      throw error;
+    }
+  }
+
+  async #sharesIn(
+    placement: readonly number[],
+    jobs: readonly NewJob[],
+    operationId: string,
+  ): Promise<Shares<NewJob>> {
+    const partitionOf = (job: NewJob): number => placement[slotOf(job, placement.length)]!;
+    if (!waitForOthers(jobs)) return sharesOf(jobs, partitionOf);
+    const own = await this.#links.localised(jobs, partitionOf, operationId);
+    return sharesOf(own.jobs, (job, i) => own.refused.get(i) ?? partitionOf(job));
   }
 
   /** Whether a job of them waits for one of another partition. */
@@ -160,21 +168,6 @@ export class RoutedAdds {
   ): Promise<Outcome<Added>[]> {
     const add = (port: Broker): Promise<Outcome<Added>[]> => port.add(queue, jobs, options);
     return this.#copies.made(queue, partition, add);
-  }
-}
-
-const NONE: ReadonlyMap<number, ErrorJson> = new Map();
-
-/** Whether a partition has made an add of this id: then one of no jobs is another call. */
-async function isKnown(port: Broker, queue: string, operationId: string): Promise<boolean> {
-  try {
-    await port.add(queue, [], { operationId });
-    return false;
-  } catch (error) {
-    const { code, details } = toSluiceError(error);
-    if (code === "CONFLICT" && details.field === "operationId") return details.newest === undefined;
-    if (code === "QUEUE_NOT_FOUND") return false;
-    throw error;
   }
 }
 
