@@ -96,3 +96,20 @@ test("a port that is left fails its calls, and its leases stay", async () => {
   assert.deepEqual(await broker.ack([{ lease: held[0]!.slice(2) }]), [{ ok: true }]);
   await broker.close();
 });
+
+test("a call that is repeated while nothing may be added has its answer", async () => {
+  const broker = await openBroker({ log: new MemoryLog() });
+  await broker.setQueue("q", {});
+  let refusal: SluiceError | undefined;
+  const onGone = ({ code }: SluiceError): void => assert.fail(code);
+  const port = new PartitionPort(7, broker, onGone, () => refusal);
+  const jobs = [{ payload }];
+  const first = await port.add("q", jobs, { operationId: "known" });
+  refusal = new SluiceError("STORAGE_LOW", "it is full");
+  assert.deepEqual(await port.add("q", jobs, { operationId: "known" }), first);
+  await assert.rejects(port.add("q", jobs, { operationId: "new" }), { code: "STORAGE_LOW" });
+  await assert.rejects(port.add("q", jobs), { code: "STORAGE_LOW" });
+  await assert.rejects(port.addFlow("q", [{ queue: "q", payload }]), { code: "STORAGE_LOW" });
+  assert.equal((await broker.queue("q")).stats.added, 1);
+  await broker.close();
+});

@@ -48,6 +48,7 @@ import {
   toSluiceError,
   type Why,
 } from "@sluice/protocol";
+import { isKnownAdd } from "./known-add.ts";
 import { innerName } from "./names.ts";
 import { unknownJob, unknownLease } from "./refuse.ts";
 import { Rename } from "./rename.ts";
@@ -141,14 +142,22 @@ export class PartitionPort extends callsOf<Exclude<CallName, Own>>() implements 
     jobs: readonly NewJob[],
     options?: AddOptions,
   ): Promise<Outcome<Added>[]> {
-    this.#check();
-    const refusal = this.#addRefusal();
-    if (refusal !== undefined) throw refusal;
+    await this.#checkRoom(queue, options);
     const own = this.#afterInner(jobs);
     const outcomes = await this.#answered(this.#broker.add(queue, own, options));
     return outcomes.map((outcome) =>
       outcome.ok === undefined ? outcome : { ok: this.#rename.withId(outcome.ok) },
     );
+  }
+
+  /** Refuses what may not be added now. A call that was made before has its answer. */
+  async #checkRoom(queue: string, { operationId }: OperationOptions = {}): Promise<void> {
+    this.#check();
+    const refusal = this.#addRefusal();
+    if (refusal === undefined) return;
+    const isNamed = typeof operationId === "string";
+    const known = isNamed && this.#answered(isKnownAdd(this.#broker, queue, operationId));
+    if (!(await known)) throw refusal;
   }
 
   /** Jobs that others wait for, by the names that the broker has for them. */
@@ -168,6 +177,7 @@ export class PartitionPort extends callsOf<Exclude<CallName, Own>>() implements 
     jobs: readonly FlowJob[],
     options: AddFlowOptions = {},
   ): Promise<FlowAdded> {
+    await this.#checkRoom(queue, options);
     const { flow } = options;
     const named = flow === undefined ? options : { ...options, flow: this.#innerFlow(flow) };
     const args = [queue, this.#afterInner(jobs), named];
