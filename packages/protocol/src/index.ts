@@ -78,7 +78,7 @@ export {
   STEP_VALUE_BYTES_MAX,
 } from "./limits.ts";
 export { missingPackage, needs } from "./needs.ts";
-export { checkSameCall, titleOf } from "./operation.ts";
+export { checkSameCall, partOfOperation, titleOf } from "./operation.ts";
 export * from "./options/index.ts";
 export { allQueues, type PageStart, walkPages } from "./pages.ts";
 export { isPattern, isWithinPattern, matchesPattern } from "./pattern.ts";

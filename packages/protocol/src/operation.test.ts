@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { checkSameCall, titleOf } from "./operation.ts";
+import { checkSameCall, partOfOperation, titleOf } from "./operation.ts";
 
 const ADD = titleOf("add mail", 2, [{ a: 1 }, { a: 2 }]);
 
@@ -30,4 +30,10 @@ test("the refusal says what the id was used for", () => {
   assert.throws(() => checkSameCall("o", titleOf("ack", 1, "x"), titleOf("purge q", 1)), {
     message: 'operation id "o" was already used for purge q (1 item)',
   });
+});
+
+test("a part of a numbered call is numbered, so that it is remembered as long", () => {
+  assert.equal(partOfOperation("mine", "1"), "mine.1");
+  assert.equal(partOfOperation("numbered:relay:17", "1"), "numbered:relay.1:17");
+  assert.equal(partOfOperation("numbered:a:b:17", "links.2"), "numbered:a:b.links.2:17");
 });

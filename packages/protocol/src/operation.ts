@@ -27,3 +27,13 @@ function split(title: string): [call: string, digest: string] {
   const [, call, digest] = /^(.* \d+) ([0-9a-z]+)$/.exec(title) ?? [];
   return call === undefined ? [title, ""] : [call, digest!];
 }
+
+/**
+ * The id of one of the calls that a call is made of. That of a numbered call is numbered too, so
+ * that it is remembered as long as the whole.
+ */
+export function partOfOperation(operationId: string, part: string): string {
+  const [, source, number] = /^numbered:(.+):(\d+)$/.exec(operationId) ?? [];
+  if (source === undefined) return `${operationId}.${part}`;
+  return `numbered:${source}.${part}:${number}`;
+}

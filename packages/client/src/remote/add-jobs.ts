@@ -1,5 +1,12 @@
 /** Adds a batch of jobs: in one frame, or one after the other when it is too large for one. */
-import { type Added, type NewJob, type Outcome, SluiceError, timedOut } from "@sluice/protocol";
+import {
+  type Added,
+  type NewJob,
+  type Outcome,
+  partOfOperation,
+  SluiceError,
+  timedOut,
+} from "@sluice/protocol";
 import { FRAME_BYTES_MAX, HOLD_GROUPS, KIND, readAdded, writeNewJob } from "@sluice/protocol/wire";
 import {
   BUSY_RETRY_MS,
@@ -35,7 +42,8 @@ export async function addInParts(call: AddCall): Promise<Outcome<Added>[]> {
   const outcomes: Outcome<Added>[] = [];
   for (const [index, part] of parts.entries()) {
     check();
-    const operationId = index === 0 ? call.operationId : `${call.operationId}.${index}`;
+    const operationId =
+      index === 0 ? call.operationId : partOfOperation(call.operationId, String(index));
     const answer = await send(call, part, operationId, frame).catch((error) => {
       throw index === 0 ? error : partlySent(error, call);
     });

@@ -6,10 +6,10 @@ import {
   type ErrorJson,
   type NewJob,
   type Outcome,
+  partOfOperation,
   SluiceError,
 } from "@sluice/protocol";
 import { partitionOf } from "../partition-port/names.ts";
-import { partOfOperation } from "../router/operation-ids.ts";
 import type { PartitionCalls } from "../router/partition-calls.ts";
 import { LINKS, type Link, message, standIn, withLinks } from "./link-jobs.ts";
 

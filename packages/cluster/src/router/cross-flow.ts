@@ -18,12 +18,12 @@ import {
   type FlowJob,
   invalid,
   orderFlow,
+  partOfOperation,
   toSluiceError,
 } from "@sluice/protocol";
 import { type FlowLinks, keyOf, linkTo, thrown } from "../flows/flow-links.ts";
 import { LINKS, type Link, seal, withLinks } from "../flows/link-jobs.ts";
 import { FLOW_HOPS_MAX } from "../limits.ts";
-import { partOfOperation } from "./operation-ids.ts";
 import type { PartitionCalls } from "./partition-calls.ts";
 import type { QueueCopies } from "./queue-copies.ts";
 

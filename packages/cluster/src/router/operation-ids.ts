@@ -49,16 +49,6 @@ export class OperationIds {
   }
 }
 
-/**
- * The id of one of the calls that a call is made of. That of a numbered call is numbered too, so
- * that it is remembered as long as the whole.
- */
-export function partOfOperation(operationId: string, part: string): string {
-  const [, source, number] = /^numbered:(.+):(\d+)$/.exec(operationId) ?? [];
-  if (source === undefined) return `${operationId}.${part}`;
-  return `numbered:${source}.${part}:${number}`;
-}
-
 /** Its name and subject, how many items it has, and what it says. */
 function titleOfCall(name: CallName, args: readonly unknown[]): string {
   const { args: own, jobs } = rowOf(name);
