@@ -23,6 +23,8 @@ export interface NodeEntry {
   readonly unreached: readonly string[];
   /** The NATS server that it is connected to. */
   readonly nats?: string | undefined;
+  /** The registry has not taken what it wrote for a while. */
+  readonly registryWaits?: boolean | undefined;
   readonly lives: readonly PartitionFigures[];
 }
 
@@ -58,6 +60,8 @@ export interface OwnerEntry extends NodeName {
   readonly next?: NodeName;
   /** Whether that one has read the log ahead. */
   readonly isNextReady?: boolean;
+  /** What its log had confirmed when it was handed over. */
+  readonly anchor?: Anchor | undefined;
   /** Who had it before, and whether it was handed over or taken. */
   readonly from?: string;
   readonly isHandedOver?: boolean;
@@ -150,12 +154,15 @@ export class BeatReader {
 export function parseOwnerEntry(text: string | undefined): OwnerEntry | undefined {
   const entry = parse<OwnerEntry>(text);
   const isWhole = typeof entry?.node === "string" && Number.isSafeInteger(entry.epoch);
-  return isWhole ? entry : undefined;
+  return isWhole ? { ...entry, anchor: wholeAnchor(entry.anchor) } : undefined;
 }
 
 /** `anchor.<p>`: what the owner's log had confirmed a few seconds ago. */
 export function parseAnchor(text: string | undefined): Anchor | undefined {
-  const anchor = parse<Anchor>(text);
+  return wholeAnchor(parse<Anchor>(text));
+}
+
+function wholeAnchor(anchor: Anchor | undefined): Anchor | undefined {
   const isWhole = Number.isSafeInteger(anchor?.position) && Number.isSafeInteger(anchor?.chain);
   return isWhole ? anchor : undefined;
 }

@@ -191,7 +191,7 @@ export class PartitionLife {
       this.#set("opening");
       this.#fault = undefined;
       const since = clock.now();
-      await host.open(this.partition, { hasLog, anchor: await this.#readAnchor() });
+      await host.open(this.partition, { hasLog, anchor: await this.#anchor() });
       this.openMs = clock.now() - since;
       this.#provenAt = since;
       this.#failures = 0;
@@ -282,8 +282,7 @@ export class PartitionLife {
       this.#set("leaving");
       const { epoch, hasLog = false } = this.#entry!;
       await this.#close();
-      await this.#noteAnchor();
-      const { name } = this.#options;
+      const { name, host } = this.#options;
       const next = to ?? { node: "", incarnation: "" };
       await this.#write({
         node: next.node,
@@ -293,8 +292,11 @@ export class PartitionLife {
         from: name.node,
         isHandedOver: true,
         hasLog,
+        anchor: host.anchorOf(this.partition),
       });
       this.#set("away");
+      // The successor has it already; a later owner may not.
+      void this.#noteAnchor();
     });
   }
 
@@ -364,6 +366,11 @@ export class PartitionLife {
     if (now - this.#notedAt < ANCHOR_MS) return;
     this.#notedAt = now;
     void this.#noteAnchor();
+  }
+
+  /** What its log must have: who hands it over says so. */
+  async #anchor(): Promise<Anchor | undefined> {
+    return this.#entry?.anchor ?? (await this.#readAnchor());
   }
 
   async #readAnchor(): Promise<Anchor | undefined> {
