@@ -90,10 +90,17 @@ export const NATS_CONNECT_MS = 5000;
 /** Between two tries to be connected again, and as much more by chance: what is back is found. */
 export const NATS_RECONNECT_MS = 250;
 
+/** A NATS server that was left because it was of no use is not tried again so soon. */
+export const SERVER_LEFT_MS = 30_000;
+
 /** A NATS server that stopped without a word is given up after two of these. */
 export const NATS_PING_MS = 2000;
 
-/** Of three servers one leads, so this many tries miss it once in 3,000 replays. */
+/**
+ * Of three servers one leads, so three consumers at a time miss it in 30 % of the tries; one at a
+ * time missed it in 67 %, and a try takes three calls of a busy JetStream.
+ */
+export const CONSUMERS_AT_ONCE = 3;
 export const LEADER_TRIES = 20;
 
 /** Messages asked for at once at replay, while as many are gone through: 32 MiB at most. */

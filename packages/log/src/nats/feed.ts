@@ -8,6 +8,7 @@ import {
 } from "@nats-io/jetstream";
 import { errors, nanos } from "@nats-io/transport-node";
 import {
+  CONSUMERS_AT_ONCE,
   FETCH_WAIT_MS,
   LEADER_TRIES,
   NATS_RETRY_MS,
@@ -23,9 +24,8 @@ import type { NatsSettings } from "./options.ts";
 /**
  * The messages of a stream in order, by a consumer that lives in the memory of the server that
  * leads the stream: another replica may be behind, or have kept another history. JetStream puts a
- * consumer on any of them, so it is made again until it is there. While one fetch is gone through
- * the next is on
- * its way, and no more than that: a slow reader holds no more in memory than a fast one. If a
+ * consumer on any of them, so several are made until one is there. While one fetch is gone through
+ * the next is on its way, and no more: a slow reader holds no more in memory than a fast one. If a
  * consumer breaks, a new one continues where it was, until the deadline. Single gets would take a
  * round trip each, and gets in batches are unknown to servers before 2.11.
  */
@@ -121,16 +121,22 @@ export class Feed {
   }
 
   async #makeConsumer(): Promise<Consumer> {
-    const { manager } = this.#stream;
+    const { manager, name } = this.#stream;
+    const isAlone = this.#settings.connection.info?.cluster === undefined;
     for (let tries = 0; tries < LEADER_TRIES; tries++) {
-      const { cluster } = await this.#stream.info();
-      const info = await this.#addConsumer();
+      const [{ cluster }, ...made] = await Promise.all([
+        this.#stream.info(),
+        ...Array.from({ length: isAlone ? 1 : CONSUMERS_AT_ONCE }, () => this.#addConsumer()),
+      ]);
       // A server that is alone names no leader of a consumer, and newer ones name that of a stream.
-      const leader = info.cluster?.leader ?? cluster?.leader;
-      if (leader === cluster?.leader) {
-        return manager.jetstream().consumers.getConsumerFromInfo(info);
+      const leaderOf = (info: ConsumerInfo): string | undefined =>
+        info.cluster?.leader ?? cluster?.leader;
+      const ours = made.find((info) => leaderOf(info) === cluster?.leader);
+      // Those that cannot be deleted end by themselves.
+      for (const info of made) {
+        if (info !== ours) manager.consumers.delete(name, info.name).catch(() => {});
       }
-      await manager.consumers.delete(this.#stream.name, info.name);
+      if (ours !== undefined) return manager.jetstream().consumers.getConsumerFromInfo(ours);
     }
     throw new errors.TimeoutError();
   }
