@@ -128,6 +128,9 @@ export const DEAF_SHARE = 1 / 2;
 /** At the most between two watches that are opened because nothing is heard. */
 export const WATCH_MS_MAX = 30_000;
 
+/** The logs of a node that was silent for this part of a lease are read ahead: it may be dead. */
+export const SUSPECT_SHARE = 1 / 2;
+
 /** An owner without a proof for this part of a lease serves no more. */
 export const PROOF_SHARE = 2 / 3;
 
@@ -283,6 +286,9 @@ export const STORAGE_LOW_SHARE = 0.9;
 
 /** When an add that was refused for want of storage may be tried again. */
 export const STORAGE_RETRY_MS = 10_000;
+
+/** NATS takes four to nine seconds to elect the leader of a stream whose leader is gone. */
+export const ELECTION_MS = 9_000;
 
 /** How often it is looked whether anything goes through the NATS server. */
 export const SERVER_LOOK_MS = 250;

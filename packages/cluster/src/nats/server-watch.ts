@@ -1,7 +1,8 @@
 /**
  * Leaves a NATS server that has lost its peers. Such a server keeps its clients and answers them,
  * but nothing that needs a quorum goes through it: neither the registry nor the logs. So a node
- * whose entry was not renewed for a while, or whose log confirms nothing, connects to another one.
+ * whose entry was not renewed for a while connects to another one, unless nodes at other servers
+ * say the same. So does one whose log confirms nothing for longer than an election takes.
  * If that does not help it waits longer each time: the trouble is everywhere.
  */
 import type { Clock, Timer } from "@sluice/protocol";

@@ -16,6 +16,7 @@ import type { Socket } from "@sluice/protocol/wire";
 import type { ClusterDoor, OwnPart } from "@sluice/server";
 import type { Heartbeats } from "../heartbeats/heartbeats.ts";
 import {
+  ELECTION_MS,
   ERROR_CHARS_MAX,
   PAYLOAD_MEMORY_BYTES,
   READ_CACHE_BYTES,
@@ -230,13 +231,18 @@ export class ClusterNode implements ClusterDoor {
     return all.filter((partition) => ownership.life(partition)?.state === "serving");
   }
 
-  /** For how long neither the registry nor a log of ours has taken what was written; 0: they do. */
+  /**
+   * For how long our NATS server may have been of no use; 0: it is. What only waits for the election
+   * of a leader would wait at another server as well.
+   */
   troubleMs(): number {
     if (this.#parts === undefined) return 0;
     const { ownership, figures, directory } = this.#parts;
     const silentMs = this.#clock.now() - Math.max(ownership.renewedAt, this.#joinedAt);
+    const isElected = !ownership.waitsElsewhere;
     const lags = Array.from({ length: directory.partitions }, (_, i) => figures.of(i).lagMs);
-    return Math.max(0, silentMs, ...lags);
+    const log = Math.max(0, ...lags) - ELECTION_MS;
+    return Math.max(0, isElected ? silentMs : silentMs - ELECTION_MS, log);
   }
 
   async drain(node: string): Promise<void> {

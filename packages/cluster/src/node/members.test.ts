@@ -68,7 +68,7 @@ test("a word of a node that left does not hide the one that came after it", () =
   assert.ok(members.hear(beatOf("b", { incarnation: "b2" }, true), 0));
 });
 
-test("a node that was deaf gives every node a lease, also those it has not heard of", () => {
+test("a node gives every node a lease, and what it could not hear counts against none", () => {
   const members = new Members(OWN, LEASE_MS);
   const hearSelf = (now: number): void => {
     members.hearEntry(1, now);
@@ -88,7 +88,43 @@ test("a node that was deaf gives every node a lease, also those it has not heard
   hearSelf(2 * LEASE_MS + 1);
   assert.ok(members.isAlive(b, 3 * LEASE_MS));
   for (let now = 2 * LEASE_MS + 1; now <= 3 * LEASE_MS + 1; now += 500) hearSelf(now);
-  assert.ok(!members.isAlive(b, 3 * LEASE_MS + 1), "and then it is dead");
+  assert.ok(!members.isAlive(b, 3 * LEASE_MS + 20), "and then it is dead");
+});
+
+test("a registry that is slow for a moment does not put off the death of a silent node", () => {
+  const members = new Members(OWN, LEASE_MS);
+  const b = { node: "b", incarnation: "b1" };
+  members.hearEntry(1, 0);
+  members.hear(beatOf("b"), 0);
+  const slowMs = 2_000;
+  for (let now = 0; now <= LEASE_MS + slowMs; now += 250) {
+    members.hear(beatOf("a", { incarnation: "a1", beat: now + 1 }), now);
+    if (now < 500 || now >= 500 + slowMs) members.hearEntry(now + 2, now);
+    if (now === 2_250) assert.ok(!members.isHearing(now), "its own entry is late");
+    if (now === LEASE_MS + slowMs - 500)
+      assert.ok(members.isAlive(b, now), "as it may have spoken");
+  }
+  assert.ok(members.isHearing(LEASE_MS + slowMs));
+  assert.ok(!members.isAlive(b, LEASE_MS + slowMs + 250));
+});
+
+test("the registry waits elsewhere when every node that is heard at another server says so", () => {
+  const members = new Members(OWN, LEASE_MS);
+  let beat = 0;
+  const hear = (id: string, nats: string, registryWaits?: boolean): void => {
+    const incarnation = `${id}1`;
+    members.hear(beatOf(id, { incarnation, nats, registryWaits, beat: ++beat }), 0);
+  };
+  hear("a", "n1", true);
+  hear("b", "n1", true);
+  assert.ok(!members.waitsElsewhere(0), "no other server is heard");
+  hear("c", "n2", true);
+  assert.ok(members.waitsElsewhere(0));
+  hear("d", "n3");
+  assert.ok(!members.waitsElsewhere(0), "one of them reaches it");
+  hear("d", "n3", true);
+  assert.ok(members.waitsElsewhere(0));
+  assert.ok(!members.waitsElsewhere(LEASE_MS), "what was said long ago says nothing");
 });
 
 test("nodes that drain get partitions only when all that live do", () => {

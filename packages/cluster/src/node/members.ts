@@ -4,10 +4,11 @@
  *
  * A node that cannot hear must not judge. Its own beats come back to it, and its own entry comes
  * back through the watch of the registry: while both do, what is silent is dead. When one does not,
- * it is deaf; when both do again, everybody gets a fresh lease, those too of whom it has not heard.
+ * it is deaf; when both do again, the time in which it may have missed something counts against
+ * no node.
  */
 
-import { CALLERS, DEAF_SHARE, FLOWING_MS } from "../limits.ts";
+import { CALLERS, DEAF_SHARE, FLOWING_MS, SUSPECT_SHARE } from "../limits.ts";
 import type { Beat, NodeEntry, NodeName } from "./entries.ts";
 
 interface Heard {
@@ -65,11 +66,26 @@ export class Members {
     return this.#revision;
   }
 
-  /** A node that was deaf judges silence only from now on. */
+  /** A node that was deaf does not hold against others what it could not hear. */
   #hearOwn(now: number, hear: () => void): void {
     const wasHearing = this.isHearing(now);
+    const heardAt = this.#heardOwnAt();
     hear();
-    if (!wasHearing && this.isHearing(now)) this.#judgedFrom = now;
+    if (wasHearing || !this.isHearing(now)) return;
+    const later = (at: number): number => Math.min(now, at + now - heardAt);
+    this.#judgedFrom = heardAt === Number.NEGATIVE_INFINITY ? now : later(this.#judgedFrom);
+    for (const [id, heard] of this.#heard) {
+      if (id !== this.#own.node) heard.movedAt = later(heard.movedAt);
+    }
+  }
+
+  /** When both of our own came back last. */
+  #heardOwnAt(): number {
+    const own = this.#heard.get(this.#own.node);
+    if (own === undefined || own.entry.incarnation !== this.#own.incarnation) {
+      return Number.NEGATIVE_INFINITY;
+    }
+    return Math.min(own.movedAt, this.#entryAt);
   }
 
   /** A node that has been silent for long is not shown any more. */
@@ -90,9 +106,20 @@ export class Members {
 
   /** Whether our own beats and our own entry come back to us, and with them what others say. */
   isHearing(now: number): boolean {
-    const own = this.#heard.get(this.#own.node);
-    if (own === undefined || own.entry.incarnation !== this.#own.incarnation) return false;
-    return now - Math.min(own.movedAt, this.#entryAt) < this.#leaseMs * DEAF_SHARE;
+    return now - this.#heardOwnAt() < this.#leaseMs * DEAF_SHARE;
+  }
+
+  /**
+   * Whether nodes that are connected to other NATS servers than we are heard, and all say that the
+   * registry waits for them too: then it waits for a leader, and another server would not help.
+   */
+  waitsElsewhere(now: number): boolean {
+    const server = this.#heard.get(this.#own.node)?.entry.nats;
+    const isHeard = ({ movedAt }: Heard): boolean => now - movedAt < this.#leaseMs * DEAF_SHARE;
+    const elsewhere = [...this.#heard.values()].filter(
+      (one) => one.entry.nats !== server && isHeard(one),
+    );
+    return elsewhere.length > 0 && elsewhere.every(({ entry }) => entry.registryWaits === true);
   }
 
   /** Whether this very start of a node lives. One of which nothing was heard has its lease too. */
@@ -100,6 +127,15 @@ export class Members {
     const heard = this.#heard.get(node);
     if (heard === undefined) return now - this.#judgedFrom < this.#leaseMs;
     return heard.entry.incarnation === incarnation && this.#isFresh(heard, now);
+  }
+
+  /** Nodes that live still, and are silent for so long that they may be dead. */
+  suspects(now: number): string[] {
+    const suspectMs = this.#leaseMs * SUSPECT_SHARE;
+    const isLate = (one: Heard): boolean =>
+      now - Math.max(one.movedAt, this.#judgedFrom) >= suspectMs;
+    const late = [...this.#heard].filter(([, one]) => this.#isFresh(one, now) && isLate(one));
+    return late.map(([id]) => id).filter((id) => id !== this.#own.node);
   }
 
   nameOf(node: string): NodeName | undefined {

@@ -110,6 +110,17 @@ test("large partitions of a killed node are served as soon as small ones", async
   assert.deepEqual(overlaps(sim.confirmations), []);
 });
 
+test("the logs of a silent node are read while its lease runs out", async () => {
+  const sim = await cluster(6, ["a", "b", "c"], { jobs: 1_000, readMs: 1_200 });
+  await sim.run(60_000);
+  const since = sim.now;
+  sim.nodes.get("b")!.kill();
+  await sim.run(10_000);
+  assertAllServed(sim);
+  assert.ok(longestPause(sim, since) < 4_000, `${longestPause(sim, since)} ms`);
+  assert.deepEqual(overlaps(sim.confirmations), []);
+});
+
 test("small partitions have no standby", async () => {
   const sim = await cluster(4, ["a", "b", "c"], { jobs: 1_000, readMs: 20_000 });
   await sim.run(60_000);

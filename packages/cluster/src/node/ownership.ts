@@ -14,7 +14,6 @@ import {
   LEASE_MS,
   MOVES_MAX,
   PROOF_SHARE,
-  STANDBY_TICKS,
   START_MS_MAX,
 } from "../limits.ts";
 import type { Registry, WatchedEntry } from "../registry/registry.ts";
@@ -194,13 +193,14 @@ export class Ownership {
     return this.#moves;
   }
 
-  get isDraining(): boolean {
-    return this.#presence.isDraining;
-  }
-
   /** Whether this node hears what is said in the registry. */
   get isHearing(): boolean {
     return this.#members.isHearing(this.#now());
+  }
+
+  /** Whether nodes at other NATS servers wait for the registry as well. */
+  get waitsElsewhere(): boolean {
+    return this.#members.waitsElsewhere(this.#now());
   }
 
   /** When the registry last took a write of ours, by the clock. */
@@ -297,8 +297,7 @@ export class Ownership {
         void this.#presence.renew();
         this.#presence.beat(this.#figures());
       }
-      if (ticks % STANDBY_TICKS === 0)
-        this.#standbys.look(this.#members, this.#owners(), this.#now());
+      this.#standbys.tick(this.#members, () => this.#owners(), this.#now());
       this.#watchdog.look(this.#presence.revision, this.#members.revision);
       this.#look();
     };

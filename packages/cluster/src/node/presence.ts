@@ -1,7 +1,7 @@
 /** This node as others know it: its heartbeats, and its entry in the registry. */
 import { type Clock, SluiceError, toSluiceError, wallTime } from "@sluice/protocol";
 import type { Heartbeats } from "../heartbeats/heartbeats.ts";
-import { DRAIN_ASK_MS, ENTRY_TRIES_MAX, LEASE_MS, REGISTRY_MS_MAX } from "../limits.ts";
+import { DRAIN_ASK_MS, ENTRY_TRIES_MAX, FLOWING_MS, LEASE_MS, REGISTRY_MS_MAX } from "../limits.ts";
 import type { Registry } from "../registry/registry.ts";
 import { isConflict, within } from "../within.ts";
 import {
@@ -143,7 +143,8 @@ export class Presence {
   }
 
   #entryNow(lives: readonly PartitionFigures[]): NodeEntry {
-    const { name, address, version, level, keysRead, unreached, nats } = this.#options;
+    const { name, address, version, level, keysRead, unreached, nats, clock } = this.#options;
+    const waits = clock.now() - this.renewedAt >= FLOWING_MS;
     return {
       address,
       incarnation: name.incarnation,
@@ -155,6 +156,7 @@ export class Presence {
       keysRead: keysRead(),
       unreached: unreached(),
       nats: nats?.(),
+      ...(waits ? { registryWaits: true } : {}),
       lives,
     };
   }

@@ -3,10 +3,13 @@
  * seconds for a million jobs. So a partition with many jobs has a standby: the node that would get
  * it if its owner died reads its log along, and only has to fence the owner then.
  *
+ * So has every partition of a node that is suspected: nearly all of its log was read when the lease
+ * is over.
+ *
  * It costs the standby the memory of the jobs once more, and the time to apply their facts. A
  * snapshot would cost the owner a write of all jobs each time, and a takeover a read of it.
  */
-import { STANDBY_JOBS, STANDBY_LEAVE_SHARE } from "../limits.ts";
+import { STANDBY_JOBS, STANDBY_LEAVE_SHARE, STANDBY_TICKS } from "../limits.ts";
 import type { Members } from "./members.ts";
 import { Placement } from "./place.ts";
 
@@ -17,6 +20,8 @@ export class Standbys {
   /** Who gets what without the node of this name. */
   readonly #without = new Map<string, Placement>();
   readonly #ours = new Set<number>();
+  #hadSuspects = false;
+  #ticks = 0;
 
   constructor(node: string, partitions: number, jobs: number = STANDBY_JOBS) {
     this.#node = node;
@@ -28,8 +33,21 @@ export class Standbys {
     return this.#ours.has(partition);
   }
 
-  /** Decides again, by the owners of all partitions and by what these tell of them. */
-  look(members: Members, owners: readonly (string | undefined)[], now: number): void {
+  /** Decides again now and then, and while a node is suspected. */
+  tick(members: Members, owners: () => readonly (string | undefined)[], now: number): void {
+    const suspects = new Set(members.suspects(now));
+    const isDue = this.#ticks++ % STANDBY_TICKS === 0 || suspects.size > 0 || this.#hadSuspects;
+    this.#hadSuspects = suspects.size > 0;
+    if (isDue) this.#look(members, suspects, owners(), now);
+  }
+
+  /** By the owners of all partitions, and by what these tell of them. */
+  #look(
+    members: Members,
+    suspects: ReadonlySet<string>,
+    owners: readonly (string | undefined)[],
+    now: number,
+  ): void {
     const nodes = members.placeable(now);
     const jobs = new Map<number, number>();
     for (const { id, lives } of members.all(now)) {
@@ -40,7 +58,8 @@ export class Standbys {
       // One that shrinks a little is not left: reading it again would cost more.
       const least = isOurs ? this.#jobs * STANDBY_LEAVE_SHARE : this.#jobs;
       const isLarge = (jobs.get(partition) ?? 0) >= least;
-      if (isLarge && this.#isHeir(partition, owner, nodes)) this.#ours.add(partition);
+      const isWanted = isLarge || (owner !== undefined && suspects.has(owner));
+      if (isWanted && this.#isHeir(partition, owner, nodes)) this.#ours.add(partition);
       else this.#ours.delete(partition);
     }
   }

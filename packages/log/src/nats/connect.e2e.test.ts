@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { nkeys } from "@nats-io/transport-node";
 import { NatsServers } from "../testing/nats-servers.ts";
 import { connectNats } from "./connect.ts";
+import { NatsLink } from "./nats-link.ts";
 import { NatsLog } from "./nats-log.ts";
 
 type KeyPair = ReturnType<typeof nkeys.createUser>;
@@ -68,4 +69,33 @@ test("credentials of an account open a log, and those of another are refused at 
 test("refuses an invalid credentials file before it connects to a server", async () => {
   const refused = connectNats(["nats://127.0.0.1:1"], { creds: Buffer.from("none") });
   await assert.rejects(refused, { code: "INVALID" });
+});
+
+test("a server that was left is passed over while there is another one", async () => {
+  const servers = await NatsServers.start({ count: 3 });
+  try {
+    const connection = await connectNats(servers.urls, { first: 0 });
+    const link = NatsLink.of(connection);
+    const visited = [connection.getServer()];
+    const leave = async (): Promise<void> => {
+      const before = connection.getServer();
+      const there = Promise.withResolvers<void>();
+      const stop = link.onChange(() => {
+        if (link.isUp && connection.getServer() !== before) there.resolve();
+      });
+      link.leaveServer();
+      await there.promise;
+      stop();
+      visited.push(connection.getServer());
+    };
+    await leave();
+    await leave();
+    assert.equal(new Set(visited).size, 3, visited.join());
+    // All were left: one of them it must be.
+    await leave();
+    assert.ok(visited.slice(0, 3).includes(connection.getServer()));
+    await connection.close();
+  } finally {
+    await servers.stop();
+  }
 });

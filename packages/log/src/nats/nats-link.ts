@@ -1,4 +1,5 @@
 import { errors, type NatsConnection } from "@nats-io/transport-node";
+import { SERVER_LEFT_MS } from "../limits.ts";
 
 type Listener = () => void;
 
@@ -27,6 +28,8 @@ export class NatsLink {
   #since = Date.now();
   #reconnects = 0;
   #error: string | undefined;
+  /** Servers that were of no use, and when they were left. */
+  readonly #leftAt = new Map<string, number>();
   readonly #denied = new Set<string>();
 
   static of(connection: NatsConnection): NatsLink {
@@ -63,14 +66,22 @@ export class NatsLink {
     return this.#connection.isClosed();
   }
 
-  /** Reconnects to another server: the client itself begins with the one that it had. */
+  /**
+   * Reconnects to another server: the client itself begins with the one that it had. A server that
+   * was left a short while ago is passed over, unless all were.
+   */
   leaveServer(): void {
     if (!this.isUp) return;
-    const left = this.#connection.getServer();
+    const passed = new Set<string>();
+    const now = performance.now();
+    this.#leftAt.set(this.#connection.getServer(), now);
     const again = this.onChange(() => {
       if (!this.isUp) return;
-      again();
-      if (this.#connection.getServer() === left) void this.#connection.reconnect();
+      const server = this.#connection.getServer();
+      const isLeft = now - (this.#leftAt.get(server) ?? Number.NEGATIVE_INFINITY) < SERVER_LEFT_MS;
+      if (!isLeft || passed.has(server)) return again();
+      passed.add(server);
+      void this.#connection.reconnect();
     });
     void this.#connection.reconnect();
   }
