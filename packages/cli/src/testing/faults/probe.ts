@@ -10,6 +10,7 @@ const PAUSE_MS = 100;
 const CREDITS = 50;
 const SETTLE_MS = 90_000;
 const LOOK_MS = 25;
+const SILENT_MS = 500;
 // A job that went out to a node that was killed comes back within the time that is waited for.
 const QUEUE = {
   lease: 8_000,
@@ -39,6 +40,8 @@ export class PartitionProbe {
   #loops: Promise<void>[] = [];
   #isOver = false;
   #next = 0;
+  // A partition was silent for longer than it usually is.
+  onSilence: (text: string) => void = () => {};
 
   private constructor(broker: Broker, history: ClusterHistory, partitions: number) {
     this.#broker = broker;
@@ -109,6 +112,10 @@ export class PartitionProbe {
     await Promise.all(this.#loops);
   }
 
+  #tell({ queue }: Pulse, what: string, ms: number): void {
+    if (ms > SILENT_MS) this.onSilence(`${queue}: ${what} after ${Math.round(ms)} ms`);
+  }
+
   async #add(pulse: Pulse): Promise<void> {
     while (!this.#isOver) {
       const name = `probe ${this.#next++}`;
@@ -118,11 +125,13 @@ export class PartitionProbe {
         if (outcome?.error !== undefined) throw outcome.error;
         this.#history.added(name, outcome!.ok!.id);
         const now = performance.now();
+        this.#tell(pulse, "add", now - pulse.lastAdd);
         pulse.longestAddMs = Math.max(pulse.longestAddMs, now - pulse.lastAdd);
         pulse.lastAdd = now;
         pulse.adds++;
       } catch (error) {
         this.errors.push(`${pulse.queue}: ${error}`);
+        this.onSilence(this.errors.at(-1)!);
       }
       await wait(PAUSE_MS);
     }
@@ -132,6 +141,7 @@ export class PartitionProbe {
     const options = { worker: `worker of ${pulse.queue}`, credits: CREDITS };
     const consumer = await this.#broker.consume(pulse.queue, options, (jobs) => {
       const at = performance.now();
+      this.#tell(pulse, "delivery", at - pulse.lastDelivery);
       pulse.longestDispatchMs = Math.max(pulse.longestDispatchMs, at - pulse.lastDelivery);
       pulse.lastDelivery = at;
       for (const { id, lease, payload } of jobs) {

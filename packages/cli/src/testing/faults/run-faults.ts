@@ -9,11 +9,14 @@ import type { Fault, Pick } from "./faults.ts";
 import { PlainPublisher } from "./plain-publisher.ts";
 import { PartitionProbe } from "./probe.ts";
 import { compareStores } from "./stores.ts";
+import { Timeline } from "./timeline.ts";
 
 // Small enough to be filled, large enough for what a run stores.
 const DISK_BYTES = 250 * 1024 * 1024;
 const CURRENT_MS = 60_000;
 const SHOWN = 10;
+// What takes longer is told with its timeline, also where there is no goal.
+const OTHER_GOAL_MS = 10_000;
 
 export interface FaultRun {
   readonly version: string;
@@ -41,7 +44,10 @@ export async function runFaults({ version, faults, pick, tell }: FaultRun): Prom
     );
     const probe = await PartitionProbe.start(load.broker, load.history, cluster.partitions);
     const plain = await PlainPublisher.start(cluster.nats.urls);
-    const probes = { probe, plain };
+    const timeline = new Timeline(cluster.nodes);
+    ends.push(() => timeline.stop());
+    probe.onSilence = (text) => timeline.say(text);
+    const probes = { probe, plain, timeline };
     for (const fault of faults) tell(await injectOne(cluster, probes, fault, pick));
     await plain.stop();
     await probe.stop();
@@ -65,20 +71,30 @@ export async function runFaults({ version, faults, pick, tell }: FaultRun): Prom
   }
 }
 
+interface Probes {
+  readonly probe: PartitionProbe;
+  readonly plain: PlainPublisher;
+  readonly timeline: Timeline;
+}
+
 async function injectOne(
   cluster: FaultCluster,
-  { probe, plain }: { probe: PartitionProbe; plain: PlainPublisher },
+  { probe, plain, timeline }: Probes,
   fault: Fault,
   pick: Pick,
 ): Promise<Record<string, unknown>> {
   await probe.more();
   probe.mark();
   plain.mark();
+  timeline.mark();
   const healed = await fault.inject(cluster, pick);
+  timeline.say("injected");
   await wait(fault.holdMs);
   // Faults during which no node can serve are measured from their end.
   const before = probe.silence();
+  timeline.say("to be healed");
   await healed();
+  timeline.say("healed");
   if (fault.isTotal) {
     probe.mark();
     plain.mark();
@@ -86,11 +102,14 @@ async function injectOne(
   await cluster.settled();
   await probe.more();
   const { addMs, dispatchMs } = probe.silence();
+  const plainMs = plain.silenceMs();
+  const goalMs = (fault.goalMs ?? OTHER_GOAL_MS) + (fault.isBeyondPlain ? plainMs : 0);
   return {
     fault: fault.name,
     addMs,
     dispatchMs,
-    plainMs: plain.silenceMs(),
+    plainMs,
+    ...(Math.max(addMs, dispatchMs) > goalMs ? { timeline: timeline.lines } : {}),
     ...(fault.isTotal ? { heldMs: before.addMs } : {}),
   };
 }

@@ -1,5 +1,6 @@
 // Many injections, a few in each cluster. What is done is kept in a file by the seed, so that an
-// interrupted run continues where it stopped. Ends with a table of recovery times by fault.
+// interrupted run continues where it stopped, and with a timeline of each recovery that took too
+// long. Ends with a table of recovery times by fault.
 //
 //   --count 300   injections
 //   --seed 7      which faults, in which order, on which node or server (default: of the day)

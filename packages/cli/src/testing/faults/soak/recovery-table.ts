@@ -7,6 +7,8 @@ export interface Injection {
   readonly dispatchMs: number;
   // How long a plain JetStream publisher was silent meanwhile.
   readonly plainMs?: number;
+  // What happened, when it took longer than it may.
+  readonly timeline?: readonly string[];
 }
 
 // How long any partition was silent, by fault, and how long it may be.
