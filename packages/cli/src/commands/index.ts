@@ -85,7 +85,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "cluster",
-    summary: "nodes, partitions and their owners; drain a node",
+    summary: "a cluster: show, create, grow, drain, move, backup, restore",
     load: async () => (await import("./cluster.ts")).clusterCommand,
   },
   {

@@ -7,7 +7,7 @@
 import { findStream } from "@sluice/log/nats";
 import { SluiceError } from "@sluice/protocol";
 import { NATS_MS_MAX } from "../limits.ts";
-import { CLUSTER_KEY, clusterExists, createCluster } from "../node/cluster-entry.ts";
+import { CLUSTER_KEY, createCluster } from "../node/cluster-entry.ts";
 import { keyOf } from "../node/registry-directory.ts";
 import type { Registry } from "../registry/registry.ts";
 import { NO_WAITING } from "../waiting.ts";
@@ -101,7 +101,10 @@ async function beginRestore(
 ): Promise<void> {
   if ((await registry.get(CLUSTER_KEY)) !== undefined) {
     await endRestore(registry);
-    throw clusterExists(name);
+    const message =
+      `the cluster ${name} exists already, and nothing was restored: give the new one another ` +
+      "--cluster-name, or restore a single partition with --partition N";
+    throw new SluiceError("CONFLICT", message, { field: "cluster-name", value: name });
   }
   if ((await registry.get(RESTORE_KEY)) !== undefined) return;
   for (let partition = 0; partition < partitions; partition++) {
