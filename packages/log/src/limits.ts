@@ -98,7 +98,7 @@ export const NATS_PING_MS = 2000;
 
 /**
  * Of three servers one leads, so three consumers at a time miss it in 30 % of the tries; one at a
- * time missed it in 67 %, and a try takes three calls of a busy JetStream.
+ * time missed it in 67 %, and a try takes three calls of JetStream.
  */
 export const CONSUMERS_AT_ONCE = 3;
 export const LEADER_TRIES = 20;

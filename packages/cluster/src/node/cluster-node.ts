@@ -232,8 +232,8 @@ export class ClusterNode implements ClusterDoor {
   }
 
   /**
-   * For how long our NATS server may have been of no use; 0: it is. What only waits for the election
-   * of a leader would wait at another server as well.
+   * For how long our NATS server may have been of no use; 0: it is of use. What only waits for the
+   * election of a leader would wait at another server as well.
    */
   troubleMs(): number {
     if (this.#parts === undefined) return 0;

@@ -15,7 +15,7 @@ import { Timeline } from "./timeline.ts";
 const DISK_BYTES = 250 * 1024 * 1024;
 const CURRENT_MS = 60_000;
 const SHOWN = 10;
-// What takes longer is told with its timeline, also where there is no goal.
+// A recovery that takes longer is reported with its timeline, also where there is no goal.
 const OTHER_GOAL_MS = 10_000;
 
 export interface FaultRun {
