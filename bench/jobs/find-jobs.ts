@@ -4,7 +4,7 @@
 import { type LocalBroker, openBroker } from "@sluice/broker";
 import { openLog } from "@sluice/log";
 import type { FindOptions } from "@sluice/protocol";
-import type { Group, Report } from "../figure.ts";
+import type { Figure, Group, Report } from "../figure.ts";
 import { LongestTurn } from "../longest-turn.ts";
 import { Scratch } from "../scratch.ts";
 import { settledMemory } from "../settled-memory.ts";
@@ -24,9 +24,11 @@ export const findJobs: Group = {
   async run(scale, report) {
     const jobs = scale.size(JOBS);
     using scratch = new Scratch();
-    const log = await openLog({ dir: scratch.dir, durability: "os" });
-    const broker = await openBroker({ log, payloadMemoryBytes: 1 });
-    await measureFill(report, broker, jobs);
+    await warmUp(scratch, jobs);
+    const before = settledMemory().rss;
+    const broker = await open(scratch);
+    await fill(broker, jobs);
+    report(memoryFigure(jobs, settledMemory().rss - before));
     const planted = await plant(broker);
     const since = (await broker.job(planted)).addedAt;
     const searches: Readonly<Record<string, FindOptions>> = {
@@ -51,16 +53,24 @@ export const findJobs: Group = {
   },
 };
 
-async function measureFill(report: Report, broker: LocalBroker, jobs: number): Promise<void> {
-  // Compiled code takes its room before the first look at the memory.
-  await fill(broker, jobs / 10);
-  const before = settledMemory().rss;
+/** Compiled code and the young generation take their room before the first look at the memory. */
+async function warmUp(scratch: Scratch, jobs: number): Promise<void> {
+  const broker = await open(scratch);
   await fill(broker, jobs);
-  report({
+  await broker.close();
+}
+
+async function open(scratch: Scratch): Promise<LocalBroker> {
+  const log = await openLog({ dir: scratch.fresh(), durability: "os" });
+  return openBroker({ log, payloadMemoryBytes: 1 });
+}
+
+function memoryFigure(jobs: number, bytes: number): Figure {
+  return {
     ...{ metric: "memory of a waiting job, in all", unit: "B", target: { atMost: JOB_BYTES_MAX } },
-    value: rounded((settledMemory().rss - before) / jobs),
+    value: rounded(bytes / jobs),
     conditions: { jobs, queues: QUEUES, source: "growth of RSS after gc, payloads on a disk" },
-  });
+  };
 }
 
 async function fill(broker: LocalBroker, jobs: number): Promise<void> {
