@@ -125,6 +125,11 @@ export function wordsOf<Names extends readonly string[]>(
   throw new Misuse(
     names.length === 0
       ? `no more words are taken, got ${given}`
-      : `${names.join(" ")} is needed, got ${given}`,
+      : `${neededWords(names)}, got ${given}`,
   );
+}
+
+function neededWords(names: readonly string[]): string {
+  if (names.length === 1) return `${names[0]} is needed`;
+  return `${names.slice(0, -1).join(", ")} and ${names.at(-1)} are needed`;
 }

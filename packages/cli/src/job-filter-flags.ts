@@ -41,6 +41,13 @@ export const FILTER_USAGE = `  --id ID                only this one (repeat)
   --header NAME[=VALUE]  with this header
   --text TEXT            with this in their payload: all payloads are scanned`;
 
+/** What acts on many jobs must not take all of them because a flag was forgotten. */
+export function neededFilterOf(call: Call, now: number): JobFilter {
+  const filter = filterOf(call, now);
+  if (Object.keys(filter).some((field) => field !== "time")) return filter;
+  throw new Misuse('a FILTER is needed; --queue "*" means the jobs of all queues');
+}
+
 /** The filter that the flags of a call make. */
 export function filterOf(call: Call, now: number): JobFilter {
   const filter: JobFilter = {};

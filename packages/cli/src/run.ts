@@ -27,7 +27,7 @@ export async function run(args: readonly string[], given: Surroundings): Promise
   const entry = COMMANDS.find((known) => known.name === name);
   if (entry === undefined) {
     const message = `there is no command "${name}"${hint(name, COMMAND_NAMES)}`;
-    return misuse(around, wantsJson(args), message, overview());
+    return misuse(around, wantsJson(args), message, "sluice help lists all commands.");
   }
   const command = await entry.load();
   // An app reads its own words.
@@ -39,7 +39,7 @@ export async function run(args: readonly string[], given: Surroundings): Promise
     return EXIT.well;
   } catch (error) {
     if (!(error instanceof Misuse)) throw error;
-    return misuse(around, wantsJson(args), error.message, error.help ?? usageOf(command));
+    return misuse(around, wantsJson(args), error.message, error.help ?? synopsisOf(command));
   }
 }
 
@@ -118,6 +118,11 @@ Exit codes: 0 success, 1 failure, 2 wrong usage, 3 the server cannot be reached,
 
 function usageOf({ usage, options }: Command): string {
   return options === undefined ? usage : `${usage}\n${COMMON_USAGE}`;
+}
+
+/** Short enough that what is wrong, which is printed above it, stays on the screen. */
+function synopsisOf({ name, usage }: Command): string {
+  return `${usage.split("\n\n", 1)[0]}\n\nsluice ${name} --help lists all flags.`;
 }
 
 const COMMAND_NAMES = COMMANDS.map(({ name }) => name);

@@ -42,7 +42,8 @@ ${TARGET_USAGE}`,
     const { items, cursor } = await http<{ items: readonly Entry[]; cursor?: string }>(call, path);
     if (call.isJson) {
       for (const entry of items) call.output.out(JSON.stringify(entry));
-    } else call.output.out(table(["time", "who", "by", "action", "on", ""], items.map(rowOf)));
+    } else if (items.length === 0) call.output.out("no entries");
+    else call.output.out(table(["time", "who", "by", "action", "on", ""], items.map(rowOf)));
     if (cursor !== undefined) call.output.progress.write(`more: --cursor ${cursor}\n`);
     return EXIT.well;
   },

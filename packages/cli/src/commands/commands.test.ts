@@ -249,6 +249,14 @@ for (const [line, said] of [
   ["queu list", /there is no command "queu", did you mean "queue"\?/],
   ["queue fly", /"fly" is not one of list, show/],
   ["queue show", /QUEUE is needed/],
+  ["flow", /one of add, show, seal, cancel is needed/],
+  ["flow add /none/such", /cannot read the flow: ENOENT/],
+  ["schedule backfill nightly", /NAME, FROM and TO are needed, got nightly/],
+  ["webhooks create https://a.b --event die", /--event must be one of .*, got "die"/],
+  ["jobs delete --yes", /a FILTER is needed; --queue "\*" means the jobs of all queues/],
+  ["jobs delete --changed --yes", /a FILTER is needed/],
+  ["jobs move --id a1 --yes", /--to QUEUE is needed/],
+  ["jobs --bogus", /--help lists all flags\.$/m],
   ["add mail", /QUEUE and PAYLOAD are needed/],
   ["add mail 1 --nope", /^there is no flag --nope$/m],
   ["add mail 1 --attempt 1", /^there is no flag --attempt, did you mean "--attempts"\?$/m],
@@ -263,6 +271,7 @@ for (const [line, said] of [
     const { code, text, remarks } = await sluice(line);
     assert.equal(code, 2);
     assert.match(remarks, said);
+    assert.ok(remarks.split("\n").length < 22, "what is wrong stays on the screen");
     assert.equal(text, "", "what reads the output is not fed a usage");
   });
 }

@@ -46,20 +46,26 @@ ${TARGET_USAGE}`,
 
 function filterOf(call: Call): EventFilter {
   const queue = textOf(call, "queue");
-  const events = textsOf(call, "event").map((text) => {
-    const name = EVENT_NAMES.find((known) => known === text);
-    if (name !== undefined) return name;
-    throw new Misuse(`--event must be one of ${EVENT_NAMES.join(", ")}, got ${text}`);
-  });
+  const events = eventsOf(call);
   return {
     ...(queue === undefined ? {} : { queue }),
     ...(events.length === 0 ? {} : { events }),
   };
 }
 
+export function eventsOf(call: Call): BrokerEvent["event"][] {
+  return textsOf(call, "event").map((text) => {
+    const name = EVENT_NAMES.find((known) => known === text);
+    if (name !== undefined) return name;
+    const got = JSON.stringify(text);
+    throw new Misuse(`--event must be one of ${EVENT_NAMES.join(", ")}, got ${got}`);
+  });
+}
+
 /** When, what, and all else that the event tells. */
 function lineOf({ at, event, ...rest }: BrokerEvent): string {
   const said = Object.entries(rest).map(([name, value]) => {
+    if (name === "until" && typeof value === "number") return `until=${time(value)}`;
     return `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`;
   });
   return [time(at), event, ...said].join("  ");

@@ -27,7 +27,7 @@ ${TARGET_USAGE}`,
 
 async function act(call: Call, server: Connected): Promise<number> {
   const [verb, ...rest] = call.words;
-  if (verb === undefined) throw new Misuse("VERB is needed, got nothing");
+  if (verb === undefined) throw new Misuse(`one of ${VERBS.join(", ")} is needed`);
   if (!VERBS.includes(verb)) throw new Misuse(`"${verb}" is not one of ${VERBS.join(", ")}`);
   if (verb === "add") return add(call, server, wordsOf(rest, "FILE")[0]);
   if (verb === "show") return show(call, server.broker, wordsOf(rest, "ID")[0]);
@@ -38,13 +38,21 @@ async function act(call: Call, server: Connected): Promise<number> {
 }
 
 async function add(call: Call, { sluice }: Connected, file: string): Promise<number> {
-  const json = file === "-" ? await text(call.input) : await readFile(file, "utf8");
+  const json = file === "-" ? await text(call.input) : await read(file);
   const { id: flow, jobs }: { id: string; jobs: object } = await sluice.flow(parse(json) as never);
   const ids = Object.fromEntries(
     Object.entries(jobs).map(([name, { id }]) => [name, id as string]),
   );
   const lines = Object.entries(ids).map(([name, id]) => `${name} ${id}`);
   return tell(call, { flow, jobs: ids }, () => lines.join("\n"));
+}
+
+async function read(file: string): Promise<string> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    throw new Misuse(`cannot read the flow: ${(error as Error).message}`);
+  }
 }
 
 function parse(json: string): unknown {

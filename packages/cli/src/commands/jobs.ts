@@ -17,8 +17,8 @@ import {
   wholeOf,
   wordsOf,
 } from "../command.ts";
-import { FILTER_FLAGS, FILTER_USAGE, filterOf } from "../job-filter-flags.ts";
-import { counted, key, printable, table, time } from "../show.ts";
+import { FILTER_FLAGS, FILTER_USAGE, filterOf, neededFilterOf } from "../job-filter-flags.ts";
+import { counted, count as grouped, key, printable, table, time } from "../show.ts";
 import { connected, TARGET, TARGET_USAGE } from "../target.ts";
 
 const PAGE = 20;
@@ -31,7 +31,7 @@ export const jobsCommand: Command = {
   usage: `sluice jobs [find] [FILTER]       jobs of all queues, the newest first
 sluice jobs count [FILTER]        how many, by state and queue
 sluice jobs failures [FILTER]     failed jobs by error, with --queue and --since
-sluice jobs retry | cancel | delete | run | move [FILTER] --yes
+sluice jobs retry | cancel | delete | run | move FILTER --yes
                                   all jobs that FILTER means; without --yes only counts them
 sluice jobs bulk [ID]             such actions, and how far they are
 sluice jobs stop ID               stops one; what it has done stays done
@@ -104,7 +104,7 @@ async function countJobs(call: Call, broker: Broker): Promise<number> {
     }
   }
   return tell(call, { count, states: Object.fromEntries(states) }, () => {
-    const parts = Array.from(states, ([state, jobs]) => `${jobs} ${state}`);
+    const parts = Array.from(states, ([state, jobs]) => `${grouped(jobs)} ${state}`);
     return `${counted(count, "job", "jobs")}${parts.length > 0 ? `: ${parts.join(", ")}` : ""}`;
   });
 }
@@ -116,10 +116,16 @@ async function failures(call: Call, broker: Broker): Promise<number> {
   return tell(call, found, () => {
     if (found.items.length === 0) return "no failures";
     const rows = found.items.map((group) => [
-      ...[group.id, `${group.jobs}`, `${group.retrying}`, time(group.lastAt), group.example.id],
+      ...[
+        group.id,
+        grouped(group.jobs),
+        grouped(group.retrying),
+        time(group.lastAt),
+        group.example.id,
+      ],
       printable(group.error, 60),
     ]);
-    return table(["failure", "jobs", "retrying", "last", "example", "error"], rows);
+    return table(["failure", ">jobs", ">retrying", "last", "example", "error"], rows);
   });
 }
 
@@ -130,7 +136,8 @@ async function bulk(call: Call, broker: Broker, action: BulkAction): Promise<num
     ...(to === undefined ? {} : { to }),
     ...(payload === undefined ? {} : { payload: parsed(payload) }),
   };
-  const filter = filterOf(call, Date.now());
+  const filter = neededFilterOf(call, Date.now());
+  if (action === "move" && to === undefined) throw new Misuse("--to QUEUE is needed");
   if (call.values.yes !== true) {
     const info = await broker.startBulk(action, filter, { ...options, dryRun: true });
     const jobs = info.matched === undefined ? "jobs" : counted(info.matched, "job", "jobs");
@@ -162,10 +169,10 @@ async function listed(call: Call, broker: Broker): Promise<number> {
   return tell(call, { items: bulks }, () => {
     if (bulks.length === 0) return "no actions";
     const rows = bulks.map((info) => [
-      ...[info.id, info.action, info.state, `${info.done}`, `${info.refused}`],
+      ...[info.id, info.action, info.state, grouped(info.done), grouped(info.refused)],
       ...[time(info.startedAt), info.by ?? ""],
     ]);
-    return table(["id", "action", "state", "done", "refused", "started", "by"], rows);
+    return table(["id", "action", "state", ">done", ">refused", "started", "by"], rows);
   });
 }
 

@@ -1,6 +1,16 @@
-import { type Call, type Command, Misuse, tell, textOf, textsOf, wordsOf } from "../command.ts";
+import {
+  type Call,
+  type Command,
+  EXIT,
+  Misuse,
+  tell,
+  textOf,
+  textsOf,
+  wordsOf,
+} from "../command.ts";
 import { counted, printable, table, time } from "../show.ts";
 import { http, TARGET, TARGET_USAGE } from "../target.ts";
+import { eventsOf } from "./events.ts";
 
 interface WebhookInfo {
   readonly id: string;
@@ -56,6 +66,10 @@ ${TARGET_USAGE}`,
 
 async function list(call: Call): Promise<number> {
   const { items } = await http<{ items: readonly WebhookInfo[] }>(call, "GET /v1/webhooks");
+  if (items.length === 0 && !call.isJson) {
+    call.output.out("no webhooks yet: `sluice webhooks create URL` makes one");
+    return EXIT.well;
+  }
   const rows = items.map(({ id, name, url, events, states = [], queues, createdAt }) => [
     id,
     printable(name),
@@ -80,7 +94,7 @@ function notesOf({ id, stopped, dropped }: WebhookInfo): string[] {
 
 async function create(call: Call, url: string): Promise<number> {
   const lists = [
-    ["events", textsOf(call, "event")],
+    ["events", eventsOf(call)],
     ["states", textsOf(call, "state")],
     ["queues", textsOf(call, "queue")],
   ] as const;
