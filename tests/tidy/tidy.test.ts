@@ -18,6 +18,7 @@ import { plainWords } from "./rules/plain-words.ts";
 import { purity } from "./rules/purity.ts";
 import { size } from "./rules/size.ts";
 import { skippedTests } from "./rules/skipped-tests.ts";
+import { usingDeclarations } from "./rules/using-declarations.ts";
 import { words } from "./rules/words.ts";
 import { type Finding, type Rule, readTree } from "./tree.ts";
 
@@ -31,6 +32,7 @@ const RULES: readonly (readonly [string, Rule])[] = [
   ["imports between packages follow the arrows", arrows],
   ["no file imports itself through others", cycles],
   ["engine and protocol stand on nothing", purity],
+  ["published code has no using declarations", usingDeclarations],
   ["no two exported classes have one name", classNames],
   ["files and functions keep to their size", size],
   ["no test is left out without a reason", skippedTests],

@@ -11,3 +11,6 @@ export const DRAIN_LOOK_MS = 200;
 
 /** Contexts of one user: a list that a person reads. */
 export const CONTEXTS_MAX = 1000;
+
+/** How often a command that npm started looks whether npm's shell is still there. */
+export const PARENT_LOOK_MS = 500;

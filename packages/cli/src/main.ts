@@ -1,4 +1,5 @@
 import { EXIT } from "./command.ts";
+import { whenShellEnds } from "./npm-shell.ts";
 import { exitCodeOf, wantsJson, wordsOfError } from "./report.ts";
 import { run } from "./run.ts";
 import { visible } from "./visible.ts";
@@ -11,6 +12,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
     stop.abort();
   });
 }
+whenShellEnds(process.env, () => stop.abort());
 // The reader of our output may close it early, as `head` does.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   process.exit(error.code === "EPIPE" ? EXIT.well : EXIT.unexpected);

@@ -15,6 +15,7 @@ import { plainWords } from "./plain-words.ts";
 import { purity } from "./purity.ts";
 import { size } from "./size.ts";
 import { skippedTests } from "./skipped-tests.ts";
+import { usingDeclarations } from "./using-declarations.ts";
 import { words } from "./words.ts";
 
 type Texts = Readonly<Record<string, string>>;
@@ -336,4 +337,16 @@ test("page columns: long sentences are found, tables and code are left alone", (
   assert.deepEqual(lines(pageColumns, "docs/a.md", text), [3, 10]);
   passes(pageColumns, "docs/a.md", `${"word ".repeat(28).trim()}\n`);
   passes(pageColumns, "docs/reference/a.md", long);
+});
+
+test("using declarations: none in what is published", () => {
+  const texts = ["using file = open();", "async () => { await using file = open(); };"];
+  for (const path of ["packages/cli/src/a.ts", "apps/torznab/src/http/a.ts"]) {
+    fails(usingDeclarations, path, ...texts, "for (using file of files()) file.read();");
+    passes(usingDeclarations, path, "const using = 1; export { using };");
+  }
+  for (const path of ["a.test.ts", "testing/a.ts"]) {
+    passes(usingDeclarations, `packages/cli/src/${path}`, ...texts);
+  }
+  passes(usingDeclarations, "packages/sim/src/a.ts", ...texts);
 });

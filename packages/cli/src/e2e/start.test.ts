@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
 import { test } from "node:test";
-import { newDir, runSluice, spawnServe } from "../testing/spawn-serve.ts";
+import { firstLine, newDir, runSluice, spawnServe, start } from "../testing/spawn-serve.ts";
 
 const NO_PEM = import.meta.filename;
 
@@ -43,4 +45,18 @@ test("a person who starts a server is shown what to type, and its words lead to 
   assert.equal((await runSluice(["add", "mail", '{"to":"a@b.c"}', "--create"], env)).code, 0);
   const { out } = await runSluice(["consume", "mail", "--count", "1"], env);
   assert.equal(out, '{"to":"a@b.c"}\n');
+});
+
+test("a server that npm started ends when npm's shell does", async (t) => {
+  const shell = ["sh", "-c", '"$0" "$@" & echo $! >&2; wait'];
+  const words = ["serve", "--json", "--port", "0", "--durability", "memory"];
+  const child = start(words, { npm_lifecycle_script: "'sluice'" }, shell);
+  const [pid] = await once(createInterface({ input: child.stderr! }), "line");
+  await firstLine(child);
+  t.after(() => {
+    if (child.stdout!.destroyed === false) process.kill(Number(pid), "SIGKILL");
+  });
+  // As npx does. The server has the other end of this pipe.
+  child.kill("SIGTERM");
+  await once(child, "close");
 });
