@@ -5,16 +5,23 @@
 import { parseSync } from "oxc-parser";
 import type { Plugin } from "rolldown";
 
-// By the folder of the table.
+// Properties, by the folder of the table.
 const PROSE: readonly [folder: string, names: readonly string[]][] = [
   ["packages/protocol/src/calls/", ["says", "answer", "http", "may"]],
   ["packages/protocol/src/options/", ["text", "reckoned"]],
+  ["packages/protocol/src/shapes/", ["description"]],
 ];
 
-interface Node {
-  readonly type: string;
+// Functions that add a sentence to a kind, by the place of the sentence among their arguments.
+const TELLING: Readonly<Record<string, number>> = { told: 1, about: 0 };
+
+interface Span {
   readonly start: number;
   readonly end: number;
+}
+
+interface Node extends Span {
+  readonly type: string;
   readonly [field: string]: unknown;
 }
 
@@ -22,18 +29,19 @@ export const withoutProse: Plugin = {
   name: "without-prose",
   transform(code, id) {
     const names = PROSE.find(([folder]) => id.replaceAll("\\", "/").includes(folder))?.[1];
-    return names === undefined ? undefined : cut(code, propertiesOf(id, code, names));
+    return names === undefined ? undefined : cut(code, proseOf(id, code, names));
   },
 };
 
-function propertiesOf(id: string, code: string, names: readonly string[]): Node[] {
-  const found: Node[] = [];
+function proseOf(id: string, code: string, names: readonly string[]): Span[] {
+  const found: Span[] = [];
   const visit = (value: unknown): void => {
     if (Array.isArray(value)) return value.forEach(visit);
     if (typeof value !== "object" || value === null) return;
     const node = value as Node;
-    if (isProse(node, names)) found.push(node);
-    else Object.values(node).forEach(visit);
+    if (isProse(node, names)) return void found.push(node);
+    found.push(...telling(node));
+    Object.values(node).forEach(visit);
   };
   visit(parseSync(id, code).program);
   return found;
@@ -48,7 +56,21 @@ function isProse(node: Node, names: readonly string[]): boolean {
   return names.includes(key.name ?? "") && [...isData, ...isShape].includes(value.type);
 }
 
-function cut(code: string, nodes: readonly Node[]): string {
+// All of `told(KIND, "a sentence")` but `(KIND)`.
+function telling({ type, start, end, callee, arguments: given }: Node): Span[] {
+  if (type !== "CallExpression") return [];
+  const { name = "", end: nameEnd } = callee as Span & { name?: string };
+  const sentence = TELLING[name];
+  if (sentence === undefined) return [];
+  const kind = (given as Span[])[1 - sentence]!;
+  return [
+    { start, end: nameEnd },
+    { start: nameEnd + 1, end: kind.start },
+    { start: kind.end, end: end - 1 },
+  ];
+}
+
+function cut(code: string, nodes: readonly Span[]): string {
   let rest = code;
   for (const { start, end } of nodes.toSorted((a, b) => b.start - a.start)) {
     const comma = /^\s*,/.exec(rest.slice(end))?.[0].length ?? 0;
