@@ -72,8 +72,8 @@ export class OperationAnswers {
     const newest = this.#engine.operations.passedBy(operationId);
     if (newest === undefined) return;
     const message =
-      `operation id ${JSON.stringify(operationId)} is over: its source has said number ${newest}` +
-      " since";
+      `operation id ${JSON.stringify(operationId)} is too old: its source has already sent number ` +
+      `${newest}`;
     throw new SluiceError("CONFLICT", message, {
       field: "operationId",
       value: operationId,

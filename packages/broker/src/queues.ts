@@ -48,7 +48,7 @@ export class QueueCalls {
     const parse = (engine: Engine) => parseQueue(queue, options, engine.findQueueConfig(queue));
     const { config, spread = 1 } = this.#calls.call(parse);
     // One broker is one partition.
-    if (spread !== 1) throw invalid("queue.spread", "1: this broker is no cluster", spread);
+    if (spread !== 1) throw invalid("queue.spread", "1: this broker is not a cluster", spread);
     const isNew = options?.policy !== undefined && config.policy !== undefined;
     const policy = isNew ? await this.#of.policies.check(queue, config.policy!) : undefined;
     await this.#calls.change((engine, now) => {

@@ -52,7 +52,7 @@ export function plainJson(field: string, value: unknown, bytesMax: number): unkn
   } catch {
     text = undefined;
   }
-  if (text === undefined) throw invalid(field, "something that JSON can carry", value);
+  if (text === undefined) throw invalid(field, "a value that JSON can represent", value);
   if (text.length > bytesMax) {
     throw invalid(field, `at most ${bytesMax} bytes of JSON`, text.length);
   }

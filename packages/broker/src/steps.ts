@@ -145,7 +145,7 @@ function bodyOf(value: unknown): { sizeBytes: number; body: Body | undefined } {
   } catch {
     text = undefined;
   }
-  if (text === undefined) throw invalid("value", "something that JSON can carry", value);
+  if (text === undefined) throw invalid("value", "a value that JSON can represent", value);
   const payload = encoder.encode(text);
   if (payload.length > STEP_VALUE_BYTES_MAX) throw tooLarge("value", payload, STEP_VALUE_BYTES_MAX);
   return { sizeBytes: payload.length, body: { headers: plainHeaders(undefined), payload } };

@@ -94,7 +94,7 @@ function isContext(value: unknown): value is Context {
 export function writeContexts(env: Env, { current, contexts }: Contexts): void {
   const path = contextsPath(env);
   if (path === undefined) {
-    throw invalid("no place for contexts: set HOME, or SLUICE_CONTEXTS to the path of a file");
+    throw invalid("cannot store contexts: set HOME, or SLUICE_CONTEXTS to the path of a file");
   }
   if (contexts.length > CONTEXTS_MAX) {
     throw invalid(`there are ${CONTEXTS_MAX} contexts already: remove one first`);

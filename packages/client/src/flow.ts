@@ -70,7 +70,7 @@ export async function addGraph(
 ): Promise<AddedFlow> {
   if (!isObject(graph.jobs)) throw invalid("flow.jobs", "an object of jobs by name", graph.jobs);
   const names = Object.keys(graph.jobs);
-  if (names.length === 0) throw invalid("flow.jobs", "an object with a job at least", graph.jobs);
+  if (names.length === 0) throw invalid("flow.jobs", "an object with at least one job", graph.jobs);
   const places = new Map(names.map((name, i) => [name, i]));
   const jobs = names.map((name) => jobOf(graph.jobs[name]!, `jobs.${name}`, places));
   if (jobs.length <= FLOW_JOBS_MAX) orderFlow(jobs, names);

@@ -140,7 +140,7 @@ export class FileLog implements Log {
     const base = this.#bases[index];
     const end = this.#bases[index + 1] ?? this.#writer.confirmed;
     if (base === undefined || position >= end) {
-      throw invalid("position", "a position that an append has answered", position);
+      throw invalid("position", "a position that append returned", position);
     }
     const path = join(this.#settings.dir, segmentName(base));
     try {

@@ -17,7 +17,7 @@ export class LogStage {
   beginReplay(): void {
     this.#checkOpen();
     if (this.#stage !== "opened") {
-      throw new SluiceError("INVALID", "a log is replayed once, before the first append");
+      throw new SluiceError("INVALID", "replay() can be called once, before the first append");
     }
     this.#stage = "replaying";
   }

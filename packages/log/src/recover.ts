@@ -151,7 +151,7 @@ function checkHeader({ path, base, header }: Part): SegmentHeader {
   if (header === "version") throw newerVersion(path, 0);
   if (header === "broken") throw damaged(path, 0, "the header is broken");
   if (header.base !== base) {
-    throw damaged(path, 0, `this is the segment ${segmentName(header.base)}`);
+    throw damaged(path, 0, `it holds segment ${segmentName(header.base)}`);
   }
   return header;
 }
@@ -171,7 +171,7 @@ function checkChain(dir: string, kept: readonly Part[], { trimmed, end }: Scan):
 function checkSealed(dir: string, newest: Part, { end }: Scan, sealed: Sealed): void {
   if (end >= sealed.end) return;
   if (newest.base < sealed.base) throw missing(dir, sealed.base);
-  const what = `the log was closed in order at byte ${sealed.end - newest.base}, and is not there`;
+  const what = `the log was closed at byte ${sealed.end - newest.base}, but it ends here`;
   throw damaged(newest.path, end - newest.base, what);
 }
 

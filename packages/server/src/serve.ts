@@ -79,7 +79,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   checkKnown("serve", options, OWN);
   const rootKey = typeof options.keys === "object" ? options.keys.rootKey : undefined;
   if (rootKey !== undefined && rootKey.length < ROOT_KEY_CHARS_MIN) {
-    const message = `keys.rootKey must have ${ROOT_KEY_CHARS_MIN} characters at least`;
+    const message = `keys.rootKey must have at least ${ROOT_KEY_CHARS_MIN} characters`;
     throw new SluiceError("INVALID", message, { field: "keys.rootKey" });
   }
   const hasKeys = options.keys !== undefined && options.keys !== false;

@@ -39,7 +39,7 @@ test("a misspelt name of a job is refused with those that there are", async (t) 
 
 test("a flow without jobs is refused as such", async (t) => {
   const sluice = await open(t);
-  await assert.rejects(sluice.flow({ jobs: {} }), { code: "INVALID", message: /a job at least/ });
+  await assert.rejects(sluice.flow({ jobs: {} }), { code: "INVALID", message: /at least one job/ });
 });
 
 test("a tree may be as deep as a flow has jobs, and has an end", async (t) => {

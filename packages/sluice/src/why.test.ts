@@ -306,7 +306,7 @@ const CASES: Readonly<Record<string, Case>> = {
       await w.delete();
       await assert.rejects(job.retry(), {
         code: "QUEUE_NOT_FOUND",
-        message: "the letter came from queue w, which does not exist: make it first",
+        message: "the letter came from queue w, which does not exist: create it first",
       });
       return job;
     },

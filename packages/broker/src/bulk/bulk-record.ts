@@ -45,10 +45,10 @@ export function newRecord(
 ): Omit<BulkRecord, "id" | "startedAt" | "lastId" | "lastPlace"> {
   if (action === "move" && to === undefined) throw invalid("to", "the name of a queue", to);
   if (to !== undefined && action !== "move" && action !== "retry") {
-    throw invalid("to", "absent, but for `move` and `retry`", to);
+    throw invalid("to", "absent unless the action is `move` or `retry`", to);
   }
   if (payload !== undefined && action !== "retry") {
-    throw invalid("payload", "absent, but for `retry`", payload);
+    throw invalid("payload", "absent unless the action is `retry`", payload);
   }
   const isNamed = filter.states !== undefined || filter.ids !== undefined;
   const value =

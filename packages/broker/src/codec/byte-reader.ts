@@ -118,7 +118,8 @@ export class ByteReader {
   /** JSON of an object with fields. */
   object(): object {
     const value = this.json();
-    if (typeof value !== "object" || value === null) throw this.damaged("JSON of no object");
+    if (typeof value !== "object" || value === null)
+      throw this.damaged("JSON that is not an object");
     return value;
   }
 

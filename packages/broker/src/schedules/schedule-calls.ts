@@ -67,7 +67,7 @@ export class ScheduleCalls {
       const decidedUntil = isSame ? old.decidedUntil : Math.max(wall, old?.decidedUntil ?? 0);
       const next = plan.next(decidedUntil);
       if (next === undefined && !isSame) {
-        throw invalid("schedule", "a plan that ticks after now", planText(carried));
+        throw invalid("schedule", "a schedule with a tick in the future", planText(carried));
       }
       const due = next && plan.dueAt(next);
       engine.schedules.set(key, { config, decidedUntil, next, due }, now);
@@ -210,11 +210,11 @@ function ticksOf(
   wall: number,
 ): readonly number[] {
   const [first, last] = [BACKFILL_TIME.parse("from", from), BACKFILL_TIME.parse("to", to)];
-  if (last > wall) throw invalid("to", "a time in the past: ticks to come run by themselves", to);
+  if (last > wall) throw invalid("to", "a time in the past: future ticks run by themselves", to);
   if (first > last) throw invalid("from", "a time before `to`", from);
   const { ticks, olderUntil } = planOf(view).passed(first - 1, last, BACKFILL_MAX);
   if (olderUntil === undefined) return ticks;
-  throw invalid("from", `the begin of a range of at most ${BACKFILL_MAX} ticks`, from);
+  throw invalid("from", `the start of a range with at most ${BACKFILL_MAX} ticks`, from);
 }
 
 function infoOf(view: ScheduleView): ScheduleInfo {

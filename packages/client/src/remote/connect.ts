@@ -125,7 +125,11 @@ function streamUrl(url: unknown): string {
   const protocol = PROTOCOLS[parsed.protocol];
   if (protocol === undefined) throw invalid("connect.url", wanted, url);
   if (parsed.username !== "" || parsed.password !== "") {
-    throw invalid("connect.url", "without a user name: the key goes into apiKey", parsed.origin);
+    throw invalid(
+      "connect.url",
+      "an address without a user name; pass the key as apiKey",
+      parsed.origin,
+    );
   }
   const base = parsed.pathname.replace(/\/$/, "");
   const path = base.endsWith(PATH) ? base : `${base}${PATH}`;

@@ -38,7 +38,7 @@ export class ClusterView implements Directory {
 
   /** Resolves when one of the nodes has answered; rejects with what the last one said. */
   static async open(options: ClusterViewOptions): Promise<ClusterView> {
-    let refusal = new SluiceError("INVALID", "connect.url must name one node at least");
+    let refusal = new SluiceError("INVALID", "connect.url must name at least one node");
     for (const [at, url] of options.urls.entries()) {
       try {
         const signal = AbortSignal.timeout(STATUS_MS);
@@ -157,7 +157,7 @@ function current(status: ClusterStatus): ClusterStatus {
   if (status.isHearing !== false) return status;
   throw new SluiceError(
     "DISCONNECTED",
-    `node ${status.self} gets no heartbeats of its cluster; another node is asked`,
+    `node ${status.self} receives no heartbeats from its cluster; the client tries another node`,
   );
 }
 

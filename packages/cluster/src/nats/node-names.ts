@@ -32,7 +32,7 @@ export function advertisedAddress(
 ): string {
   if (advertise !== undefined) return advertise.replace(/\/$/, "");
   if (host !== "0.0.0.0" && host !== "::") return address;
-  const message = `others cannot connect to ${host}: say --advertise http://NAME:PORT`;
+  const message = `other nodes cannot connect to ${host}: give --advertise http://NAME:PORT`;
   throw new SluiceError("INVALID", message, { field: "advertise" });
 }
 

@@ -45,7 +45,8 @@ export function resetPartition(options: ResetOptions): Promise<ResetReport> {
     const { partition, aside, stop } = options;
     const { connection, registry, name, entry } = cluster;
     if (partition >= entry.partitions) {
-      const message = `the cluster ${name} has ${entry.partitions} partitions, and none ${partition}`;
+      const range = `cluster ${name} has 0 to ${entry.partitions - 1}`;
+      const message = `there is no partition ${partition}: ${range}`;
       throw new SluiceError("NOT_FOUND", message, { partition });
     }
     const report = (await readReport(aside)) ?? (await putAside(cluster, options));

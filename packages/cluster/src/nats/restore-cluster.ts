@@ -50,7 +50,7 @@ async function restorePartition(
     if (entry.partitions !== note.partitions) {
       const message =
         `the backup has ${note.partitions} partitions and the cluster ${entry.partitions}: ` +
-        "queues would be looked for in the wrong ones";
+        "its queues would be in the wrong partitions";
       throw new SluiceError("CONFLICT", message, { field: "partition", value: partition });
     }
     const from = sourceOf(options, note, partition);
@@ -139,6 +139,6 @@ function sourceOf(
   if (allowMissing === true) return undefined;
   const message =
     `partition ${partition} is not in the backup: ${log?.error ?? "it was not copied"}. ` +
-    "With --allow-missing it begins with nothing";
+    "With --allow-missing it starts empty";
   throw new SluiceError("NOT_FOUND", message, { field: "partition", value: partition });
 }

@@ -78,7 +78,7 @@ async function run(place: NodePlace): Promise<ServedNode> {
 
 function leftServer(connection: ReachedNats["connection"], ms: number): SluiceError {
   const server = connection.info?.server_name ?? connection.getServer();
-  const message = `nothing went through the NATS server ${server} for ${ms} ms: trying another one`;
+  const message = `no traffic through the NATS server ${server} for ${ms} ms; trying another one`;
   return new SluiceError("DISCONNECTED", message, { server });
 }
 

@@ -63,8 +63,8 @@ export async function createCluster(
 
 export function noCluster(): SluiceError {
   const message =
-    "there is no cluster here. For a new one run `sluice cluster create` once; if there was one, " +
-    "its storage is lost or this is not where it is";
+    "there is no cluster here. To make one, run `sluice cluster create` once. If there was one, " +
+    "its storage is lost or the address is wrong";
   return new SluiceError("NOT_FOUND", message, { field: "cluster" });
 }
 

@@ -48,5 +48,5 @@ test("answers even if some nodes do not confirm, and reports those nodes", async
   await clock.advance(KEYS_MS_MAX);
   await changed;
   assert.equal(errors.length, 1);
-  assert.match(errors[0]!.message, /b, d may still use the former ones/);
+  assert.match(errors[0]!.message, /b, d may still accept the old keys/);
 });

@@ -71,8 +71,8 @@ export class ClusterKeys implements KeyPeers {
     } catch {
       const missing = this.#missing(bump);
       if (missing.length === 0) return;
-      const message = `keys have changed; ${missing.join(", ")} may still use the former ones`;
-      onError(new SluiceError("TIMEOUT", `${message}, with no answer within ${KEYS_MS_MAX} ms`));
+      const message = `keys have changed; ${missing.join(", ")} may still accept the old keys`;
+      onError(new SluiceError("TIMEOUT", `${message}: no answer within ${KEYS_MS_MAX} ms`));
     }
   }
 

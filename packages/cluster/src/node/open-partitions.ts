@@ -271,7 +271,7 @@ export class OpenPartitions implements PartitionHost {
   #whyNot(partition: number): string {
     if (this.#open.has(partition)) return RESTING;
     const trouble = this.#options.troubleOf(partition);
-    if (trouble === undefined) return "it is not served here";
+    if (trouble === undefined) return "this node does not serve it";
     return trouble.code === "INTERNAL" ? UNEXPECTED : trouble.message;
   }
 }

@@ -20,7 +20,7 @@ export async function makeCall<P extends Broker, T>(
 }
 
 /** The partition is not served by this process, or not any more. */
-export function moved(partition: number, why = "it is not served here"): SluiceError {
+export function moved(partition: number, why = "this node does not serve it"): SluiceError {
   return new SluiceError("MOVED", `partition ${partition}: ${why}`, { partition });
 }
 

@@ -41,7 +41,7 @@ export interface Registry {
 export function checkKey(key: string): void {
   const isKey = typeof key === "string" && /^[\w=-]+(\.[\w=-]+)*$/.test(key);
   if (isKey && key.length <= KEY_LENGTH_MAX) return;
-  const message = `key must be words with dots between them, got ${JSON.stringify(key)}`;
+  const message = `key must be words separated by dots, got ${JSON.stringify(key)}`;
   throw new SluiceError("INVALID", message, { field: "key", value: key });
 }
 

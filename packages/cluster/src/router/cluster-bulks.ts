@@ -24,7 +24,7 @@ export class ClusterBulks {
     const { to } = options;
     if (to !== undefined && directory.placementOf(to).length < all.length) {
       await this.#calls.ask(directory.placementOf(to)[0]!, (port) => port.queue(to));
-      const wanted = `a queue that is spread over all ${all.length} partitions: jobs stay in theirs`;
+      const wanted = `a queue that is spread over all ${all.length} partitions: jobs do not change partition`;
       throw invalid("to", wanted, to);
     }
     // The first one judges what was asked for: what is refused has started nowhere.

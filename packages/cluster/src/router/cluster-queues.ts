@@ -118,7 +118,7 @@ export class ClusterQueues {
     }
     const taking = this.#calls.directory.addsTo(queue).length;
     if (spread < taking) {
-      throw invalid("queue.spread", `at least ${taking}: it only grows`, spread);
+      throw invalid("queue.spread", `at least ${taking}: it can only grow`, spread);
     }
     const home = homeOfQueue(queue, partitions);
     const wanted = [...held];

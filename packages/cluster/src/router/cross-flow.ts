@@ -96,7 +96,7 @@ export class CrossFlow {
         round = Math.max(round, roundOf[job]! + hop);
       }
       if (round > FLOW_HOPS_MAX) {
-        const most = `a flow that changes partitions at most ${FLOW_HOPS_MAX} times on a path`;
+        const most = `a flow that changes partition at most ${FLOW_HOPS_MAX} times on a path`;
         throw invalid("jobs", `${most}; use one queue for long chains`, round);
       }
       roundOf[at] = round;

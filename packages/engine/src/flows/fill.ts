@@ -85,7 +85,7 @@ function addToFlow(
 function resolve(dependency: Dependency, ids: readonly number[]): Dependency {
   if (dependency.id > 0) return dependency;
   const id = ids[-dependency.id];
-  if (id === undefined) throw invalid("job.after", "a job before it", -dependency.id);
+  if (id === undefined) throw invalid("job.after", "an earlier job", -dependency.id);
   return { ...dependency, id };
 }
 

@@ -41,7 +41,8 @@ export function dependenciesOf(
   const node = core.jobs.node(row);
   let edge = cursor === 0 ? firstEdge(core, row) : cursor;
   if (edge === 0 && core.jobs.isDependent(row)) throw isOver(core, row);
-  if (edge !== 0 && links.edge(edge, TO) !== node) throw invalid("cursor", "of this list", cursor);
+  if (edge !== 0 && links.edge(edge, TO) !== node)
+    throw invalid("cursor", "a cursor of this list", cursor);
   const items: DependencyView[] = [];
   for (; edge !== 0 && items.length < limit; edge = links.edge(edge, NEXT_IN)) {
     items.push(viewAt(core, edge, links.node(links.edge(edge, FROM), JOB), idFrom(core, edge)));
@@ -51,7 +52,7 @@ export function dependenciesOf(
 
 function isOver(core: Core, row: number): Refusal {
   const id = core.jobs.num(row, ID);
-  const message = `job ${id} has ended: what it waited for is no longer kept for it`;
+  const message = `job ${id} has ended; its dependencies are no longer kept`;
   return new Refusal("ALREADY_FINISHED", message, { field: "id", value: id });
 }
 
@@ -65,7 +66,7 @@ export function dependentsOf(
   const node = core.jobs.node(row);
   let edge = cursor !== 0 ? cursor : node === 0 ? 0 : links.firstFrom(node);
   if (edge !== 0 && links.edge(edge, FROM) !== node)
-    throw invalid("cursor", "of this list", cursor);
+    throw invalid("cursor", "a cursor of this list", cursor);
   const items: DependencyView[] = [];
   for (; edge !== 0 && items.length < limit; edge = links.nextFrom(edge)) {
     const to = links.node(links.edge(edge, TO), JOB);

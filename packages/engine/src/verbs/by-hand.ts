@@ -74,7 +74,7 @@ export class ByHand {
     const state = core.jobs.state(row);
     if (state === LEASED_JOB || state === BLOCKED_JOB) throw isBusy(core, row);
     if (target === core.queueOf(row) && state !== ENDED_JOB) {
-      throw invalid("to", "another queue than the one that the job is in", to);
+      throw invalid("to", "a different queue from the job's own", to);
     }
     refuseForgotten(core, row);
     refuseFull(target, core.jobs.int(row, SIZE), 1);

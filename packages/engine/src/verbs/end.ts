@@ -273,7 +273,7 @@ export function refuseForgotten(core: Core, row: number): void {
   if (core.jobs.state(row) !== ENDED_JOB || queue.kept <= queue.config.results.jobs) return;
   if (core.jobs.isNeeded(row)) return;
   const id = core.jobs.num(row, ID);
-  const message = `queue ${queue.name} is forgetting old jobs: try job ${id} again`;
+  const message = `queue ${queue.name} is removing old jobs; try again with job ${id}`;
   throw new Refusal("CONFLICT", message, { field: "id", value: id, retryAfterMs: 1 });
 }
 

@@ -329,7 +329,7 @@ export function retryLetter(core: Core, row: number, now: number): void {
   refuseForgotten(core, row);
   const { queue } = core.jobs.extra(row)!.origin!;
   if (!core.byName.has(queue)) {
-    const message = `the letter came from queue ${queue}, which does not exist: make it first`;
+    const message = `the letter came from queue ${queue}, which does not exist: create it first`;
     throw new Refusal("QUEUE_NOT_FOUND", message, { field: "queue", value: queue });
   }
   redrive(core, row, now);

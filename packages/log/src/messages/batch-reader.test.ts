@@ -145,7 +145,7 @@ function unchained(message: Uint8Array): Uint8Array {
 const flawAt = (sequence: number): object => ({
   stream: "test",
   sequence,
-  what: "it follows another history than the one before it",
+  what: "it does not continue the history of the message before it",
 });
 
 test("reports a message that does not fit as damage", () => {

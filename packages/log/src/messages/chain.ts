@@ -39,7 +39,11 @@ export class Chain {
     if (stated === undefined) return;
     this.#value ??= stated;
     if (stated === this.#value) return;
-    throw storeDamaged(this.#store, sequence, "it follows another history than the one before it");
+    throw storeDamaged(
+      this.#store,
+      sequence,
+      "it does not continue the history of the message before it",
+    );
   }
 
   add(sequence: Position, message: Uint8Array): void {
@@ -62,18 +66,18 @@ export class Chain {
   checkAgain(sequence: Position, message: Uint8Array): void {
     const before = this.at(sequence - 1);
     if (before === undefined || chained(before, message) === this.at(sequence)) return;
-    throw storeDamaged(this.#store, sequence, "another message was there before");
+    throw storeDamaged(this.#store, sequence, "a different message was here before");
   }
 
   /** All was read: the anchor must be in it. One that was trimmed away says nothing. */
   checkAnchor({ position, chain }: Anchor): void {
     if (position > this.#last) {
-      const what = `it ends there, and sequence ${position} was confirmed`;
+      const what = `it ends there, but sequence ${position} was confirmed`;
       throw storeDamaged(this.#store, this.#last, what);
     }
     const found = this.at(position);
     if (found === undefined || found === chain) return;
-    throw storeDamaged(this.#store, position, "another message than this one was confirmed");
+    throw storeDamaged(this.#store, position, "a different message was confirmed here");
   }
 
   /** Whole chunks only: what is left costs little. */

@@ -98,5 +98,5 @@ function notKept(position: Position): Error {
 function headOf(position: Position, message: Uint8Array): MessageHead {
   const head = readHead(message);
   if (head.kind === FACTS && head.index === 0) return head;
-  throw invalid("position", "a position that an append has answered", position);
+  throw invalid("position", "a position that append returned", position);
 }

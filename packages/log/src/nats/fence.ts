@@ -38,7 +38,7 @@ export async function setFence(
     if (!(fenced instanceof SluiceError)) return fenced;
     if (fenced.details.isTaken !== true) throw fenced;
     if (performance.now() >= endAt) {
-      throw logFailed(settings.stream, "opening", "others write to it all the time", fenced);
+      throw logFailed(settings.stream, "opening", "other writers keep appending to it", fenced);
     }
     await stream.publish(encodeMessage({ ...NO_PLACE, kind: BREAK }, nameOf(owner)));
     // Two that open at once must not continue in step, and the former owner needs a moment.

@@ -83,7 +83,7 @@ function checkTier(
   tiers: readonly TierConfig[],
 ): void {
   if (tiers.findIndex((other) => other.name === name) !== index) {
-    throw invalid(field, "a tier with a name of its own", name);
+    throw invalid(field, "a tier with a unique name", name);
   }
   // Only downwards, so that no overflow runs in a circle.
   if (spillTo !== undefined && (spillTo <= index || spillTo >= tiers.length)) {
@@ -332,5 +332,5 @@ function defaultDlq(name: string): string | false {
   if (name.endsWith(DLQ_SUFFIX)) return false;
   const dlq = name + DLQ_SUFFIX;
   if (dlq.length <= NAME_BYTES_MAX) return dlq;
-  throw invalid("queue.dlq", `given, since ${NAME_BYTES_MAX} bytes cannot hold its default`, dlq);
+  throw invalid("queue.dlq", `given: the default name is longer than ${NAME_BYTES_MAX} bytes`, dlq);
 }

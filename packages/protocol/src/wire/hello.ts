@@ -113,6 +113,6 @@ export function readCount(reader: FrameReader): number {
 }
 
 function otherVersion(version: number): SluiceError {
-  const message = `version must be ${WIRE_VERSION}, the one this end speaks, got ${version}`;
+  const message = `version must be ${WIRE_VERSION}, as in this program, got ${version}`;
   return new SluiceError("INVALID", message, { field: "version", value: version });
 }

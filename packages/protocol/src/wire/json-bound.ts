@@ -55,7 +55,7 @@ export class JsonCount {
           break;
         case COLON:
           if (isNew(json, textAt, textEnd, this.#round) && ++names > JSON_NAMES_MAX) {
-            throw tooLarge(call, JSON_NAMES_MAX, "names that differ");
+            throw tooLarge(call, JSON_NAMES_MAX, "different names");
           }
           break;
         case OPEN:

@@ -103,7 +103,7 @@ export class FrameReader {
   /** A number of items, each of which has at least `bytesMin` bytes. */
   count(max: number, bytesMin: number): number {
     const count = this.u32();
-    if (count > max) throw malformed(`${count} items where at most ${max} may be`, this.#at - 4);
+    if (count > max) throw malformed(`${count} items, at most ${max} are allowed`, this.#at - 4);
     if (count * bytesMin > this.left) {
       throw malformed(`${count} items in ${this.left} bytes`, this.#at - 4);
     }
@@ -164,7 +164,7 @@ export class FrameReader {
     const at = this.#at;
     const value = this.json(bound);
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
-      throw malformed("JSON of no object", at);
+      throw malformed("JSON that is not an object", at);
     }
     return value as Record<string, unknown>;
   }

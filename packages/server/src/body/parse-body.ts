@@ -252,7 +252,7 @@ function refusePoison(value: unknown): void {
     const isPoison =
       typeof maker === "object" && maker !== null && Object.hasOwn(maker, "prototype");
     if (isPoison || Object.hasOwn(one, "__proto__")) {
-      throw invalid("a field must not be named __proto__, nor constructor.prototype", "body");
+      throw invalid("no field may be named __proto__ or constructor.prototype", "body");
     }
     for (const part of Object.values(one)) open.push(part);
   }

@@ -100,7 +100,7 @@ function parseGates(field: string, gates: unknown): string[] {
 
 function parseExpiry(expiresAt: unknown, now: number): number {
   if (Number.isSafeInteger(expiresAt) && (expiresAt as number) > now) return expiresAt as number;
-  throw invalid("expiresAt", "a time to come, in milliseconds", expiresAt);
+  throw invalid("expiresAt", "a time in the future, in milliseconds", expiresAt);
 }
 
 function parseRate(rate: unknown): number {

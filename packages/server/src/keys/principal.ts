@@ -48,7 +48,7 @@ export class FixedKeys {
   constructor(keys: readonly string[], charsMin = ROOT_KEY_CHARS_MIN) {
     for (const [i, key] of keys.entries()) {
       if (typeof key === "string" && key.length >= charsMin) continue;
-      const message = `keys[${i}] must be a text of ${charsMin} characters at least`;
+      const message = `keys[${i}] must be a text of at least ${charsMin} characters`;
       throw new SluiceError("INVALID", message, { field: `keys[${i}]` });
     }
     this.#sealed = keys.map(seal);

@@ -174,7 +174,7 @@ const EITHER: readonly Action[] = ["produce", "view"];
 
 function withoutQueue(group: string): SluiceError {
   const shown = JSON.stringify(String(group).slice(0, 64));
-  const message = `a group is named with its queue, such as "orders/batch-7"; got ${shown}`;
+  const message = `name a group with its queue, such as "orders/batch-7"; got ${shown}`;
   return new SluiceError("INVALID", message, { field: "group", value: group });
 }
 

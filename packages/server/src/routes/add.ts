@@ -77,7 +77,7 @@ export function addRoutes(app: FastifyInstance, context: RouteContext): void {
 function checkAlone(one: JobBody): void {
   const [field] = Object.keys(one);
   if (field === undefined) return;
-  throw new SluiceError("INVALID", `put ${field} on each job, not beside jobs`, {
+  throw new SluiceError("INVALID", `put ${field} on each job, not beside "jobs"`, {
     field: `body.${field}`,
   });
 }

@@ -30,7 +30,7 @@ export function checkOrigin(request: IncomingMessage, rules: OriginRules): void 
   const host = request.headers.host;
   if (host === undefined || !isOurs(nameOf(host), rules)) {
     const name = JSON.stringify((host ?? "").slice(0, SHOWN_CHARS));
-    throw refused("host", host, `this server is not known as ${name}: add it to allowHosts`);
+    throw refused("host", host, `the host name ${name} is not allowed: add it to allowHosts`);
   }
   const { origin } = request.headers;
   if (origin !== undefined) checkHeader(origin, host, rules);
@@ -41,7 +41,7 @@ export function checkOrigin(request: IncomingMessage, rules: OriginRules): void 
     throw refused(
       "sec-fetch-site",
       site,
-      "this server does not allow calls of pages of other sites",
+      "this server does not allow calls from pages of other sites",
     );
   }
 }
@@ -51,7 +51,7 @@ function checkHeader(origin: string, host: string, { origins, isTls }: OriginRul
   const own = schemes.map((scheme) => `${scheme}://${host}`.toLowerCase());
   if (own.includes(origin.toLowerCase()) || origins.includes(origin)) return;
   const from = origin.slice(0, SHOWN_CHARS);
-  const message = `this server does not allow calls of pages of ${from}: add it to allowOrigins`;
+  const message = `this server does not allow calls from pages of ${from}: add it to allowOrigins`;
   throw refused("origin", origin, message);
 }
 

@@ -45,7 +45,7 @@ export class Outbox {
 function bytesOf(payload: unknown): Buffer {
   if (payload instanceof Uint8Array) return Buffer.from(payload);
   const text = JSON.stringify(payload);
-  if (text === undefined) throw invalid("payload", "a value that JSON can say", payload);
+  if (text === undefined) throw invalid("payload", "a value that JSON can represent", payload);
   return Buffer.from(text);
 }
 

@@ -64,7 +64,7 @@ export function verifyWebhook(
   const toleranceMs = parseDuration("tolerance", tolerance);
   if (!(Math.abs(now - timestamp * 1000) <= toleranceMs)) {
     throw refused(
-      `the webhook was sent at ${time.slice(0, 20)} (seconds), beyond the tolerance of now`,
+      `the webhook's time ${time.slice(0, 20)} is too far from now: compare both clocks (in seconds)`,
     );
   }
   const wanted = digest({ id, timestamp, body }, secret);
