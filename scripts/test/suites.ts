@@ -72,8 +72,8 @@ export const SUITES: readonly Suite[] = [
   },
   // Unit tests never sleep; counting coverage makes those of the engine several times slower, and
   // the suite of the port runs nine times. Servers are real processes.
-  // They wait for sockets and disks for a third of their time, so three files keep two cores busy.
-  { name: "unit", budgetMs: 430_000, source: files(".test.ts"), concurrency: 3 },
+  // They wait for sockets and disks for a third of their time, so four files keep two cores busy.
+  { name: "unit", budgetMs: 430_000, source: files(".test.ts"), concurrency: 4 },
   // Each property is worth a few seconds, on prefixes of runs with up to 200,000 lanes.
   { name: "property", budgetMs: 100_000, source: files(".prop.test.ts") },
   // 10,000 random worlds beside 300 simulated hours, 100 s each at most, and the planted bugs.

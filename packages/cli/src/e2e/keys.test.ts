@@ -5,6 +5,7 @@ import { test } from "node:test";
 import type { LeasedJob } from "@sluice/protocol";
 import { type Answer, call } from "../testing/call.ts";
 import { addAll, codesOf, job } from "../testing/jobs.ts";
+import { command } from "../testing/sluice.ts";
 import { runSluice, type Spawned, spawnServe } from "../testing/spawn-serve.ts";
 
 const FAILURES_PER_MINUTE = 10;
@@ -58,12 +59,12 @@ test("the command line makes keys with roles, and refuses a role beside grants",
   await (await server.connect()).broker.setQueue("orders.a", {});
   const env = { SLUICE_URL: server.address, SLUICE_API_KEY: server.key! };
   const role = ["--role", "viewer:orders.*"];
-  const { out } = await runSluice(["keys", "create", ...role, "--json"], env);
-  const { id, key, grants } = JSON.parse(out);
+  const { text } = await command(["keys", "create", ...role, "--json"], { env });
+  const { id, key, grants } = JSON.parse(text);
   assert.deepEqual(grants, [{ action: "view", on: "orders.*" }]);
   assert.equal((await asked(server, "POST /v1/queues/orders.a/pause", undefined, key)).status, 403);
-  const set = await runSluice(["keys", "set", id, "--role", "operator:orders.*"], env);
-  assert.match(set.out, /may now: operate:orders\.\*/);
+  const set = await command(["keys", "set", id, "--role", "operator:orders.*"], { env });
+  assert.match(set.text, /may now: operate:orders\.\*/);
   assert.equal((await asked(server, "POST /v1/queues/orders.a/pause", undefined, key)).status, 204);
   const both = await runSluice(["keys", "create", ...role, "--grant", "view:a"], env);
   assert.equal(both.code, 2);

@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { verifyWebhook } from "sluice/webhooks";
+import { command } from "../testing/sluice.ts";
 import { runSluice, spawnServe } from "../testing/spawn-serve.ts";
 
 test("a webhook of the command line is called when a job is dead", async (t) => {
@@ -16,9 +17,9 @@ test("a webhook of the command line is called when a job is dead", async (t) => 
   const server = await spawnServe(t, ["--durability", "memory", "--webhook-hosts", host]);
   const env = { SLUICE_URL: server.address };
   const run = async (...words: string[]): Promise<string> => {
-    const { code, out, err } = await runSluice(words, env);
-    assert.equal(code, 0, err);
-    return out.trim();
+    const { code, text, remarks } = await command(words, { env });
+    assert.equal(code, 0, remarks);
+    return text;
   };
   const next = async (): Promise<string> => {
     const [request, response] = await once(receiver, "request");

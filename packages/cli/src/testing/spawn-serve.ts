@@ -88,9 +88,11 @@ export function start(
   command: readonly string[] = [],
 ): ChildProcess {
   const [program = "", ...args] = [...command, process.execPath, MAIN, ...words];
+  // What is compiled already is the only thing that it shares with this process.
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
   return spawn(program, args, {
     stdio: ["ignore", "pipe", "pipe"],
-    env: { PATH: process.env.PATH, ...env },
+    env: { PATH, NODE_COMPILE_CACHE, ...env },
   });
 }
 

@@ -120,15 +120,15 @@ test("far times that end the runs send nearer ones to the heap only until they a
   assert.deepEqual(drain(timers), [4, 3, 2, 1, 8, 9, 10, 7, 6, 5]);
 });
 
-test("a million rows with random times come out in order, removed and moved ones too", () => {
-  const { timers, rows } = setUp(1_000_000);
+test("200,000 rows with random times come out in order, removed and moved ones too", () => {
+  const { timers, rows } = setUp(200_000);
   const draw = lottery();
   const times = new Float64Array(rows.length + 1);
   for (const row of rows) {
     times[row] = draw.next().value;
     timers.add(row, times[row]!, row);
   }
-  for (let n = 0; n < 200_000; n++) {
+  for (let n = 0; n < 40_000; n++) {
     const row = rows[draw.next().value % rows.length]!;
     if (!timers.has(row)) continue;
     if (n & 1) {
