@@ -1,6 +1,6 @@
-/** npm runs a command in a shell (`npx sluice serve`, or a script of package.json) and passes SIGTERM
- * to that shell only. The shell ends, and the command would keep running. Node has no event for a
- * parent that ends, so this checks. */
+/** npm runs a command in a shell (`npx sluice serve`, or a script of package.json) and passes
+ * SIGTERM to that shell only. The shell ends, and the command would keep running. Node has no event
+ * for a parent that ends, so this checks. */
 
 import { PARENT_LOOK_MS } from "./limits.ts";
 
