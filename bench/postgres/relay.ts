@@ -5,6 +5,7 @@ import { setTimeout } from "node:timers/promises";
 import pg from "pg";
 import { PgBoss } from "pg-boss";
 import { Sluice } from "sluice";
+import { Outbox } from "sluice/postgres";
 import type { Figure, Group, Scale } from "../figure.ts";
 import { percentileOf } from "../percentile.ts";
 import { figureOf } from "../spread.ts";
@@ -19,6 +20,8 @@ const TICK_MS = 1;
 const BEHIND_MS = 1000;
 const TARGET = { atMost: 50 };
 const TEXT = "x".repeat(470);
+// Of as many tenants, so that rows are in all shards of the outbox.
+const FAIRNESS_KEYS = 100;
 
 export const relayGroup: Group = { name: "relay", run: measure };
 
@@ -124,16 +127,31 @@ async function relay(rig: PostgresRig, pool: pg.Pool): Promise<Party> {
   return party;
 }
 
+let tenant = 0;
+const ofTenants: AddJob = (tx, payload) => {
+  const fairnessKey = `tenant-${tenant++ % FAIRNESS_KEYS}`;
+  return new Outbox(tx).add(QUEUE, payload, { fairnessKey });
+};
+
+/** In milliseconds, by job. */
+type Lag = readonly number[];
+
 interface Run {
-  readonly lagsMs: readonly number[];
+  readonly lagsMs: Lag;
   readonly keepsUp: boolean;
 }
 
-async function runOf(pool: pg.Pool, party: Party, rate: number, seconds: number): Promise<Run> {
+async function runOf(
+  pool: pg.Pool,
+  party: Party,
+  rate: number,
+  seconds: number,
+  add: AddJob = party.add,
+): Promise<Run> {
   const count = Math.round(rate * seconds);
   const lags = new Lags(count);
   party.lags = lags;
-  await pace(pool, party.add, rate, lags, count);
+  await pace(pool, add, rate, lags, count);
   const lagsMs = await lags.settled();
   return { lagsMs, keepsUp: lags.lateMs <= BEHIND_MS && lagsMs.at(-1)! <= BEHIND_MS };
 }
@@ -155,36 +173,39 @@ async function measure(scale: Scale): Promise<Figure[]> {
   const seconds = Math.max(3, scale.size(SECONDS));
   const peer = await boss(pool, rig.url);
   const rate = await highestRate(pool, peer, seconds);
-  const peers: (readonly number[])[] = [];
+  const peers: Lag[] = [];
   for (let run = 0; run < scale.runs; run++) {
     peers.push((await runOf(pool, peer, rate, seconds)).lagsMs);
   }
   await peer[Symbol.asyncDispose]();
   const own = await relay(rig, pool);
   await runOf(pool, own, rate, seconds);
-  const ours: (readonly number[])[] = [];
+  const ours: Lag[] = [];
+  const tenants: Lag[] = [];
   for (let run = 0; run < scale.runs; run++) {
     ours.push((await runOf(pool, own, rate, seconds)).lagsMs);
+    tenants.push((await runOf(pool, own, rate, seconds, ofTenants)).lagsMs);
   }
   await own[Symbol.asyncDispose]();
   await pool.end();
   const conditions = { server: rig.version, disk: rig.disk, transactionsPerSecond: rate, seconds };
-  return figuresOf(ours, peers, conditions);
+  const systems: readonly (readonly [string, Lag[]])[] = [
+    ["relay", ours],
+    [`relay, ${FAIRNESS_KEYS} fairness keys`, tenants],
+    ["pg-boss", peers],
+  ];
+  return systems.flatMap(([name, runs]) => figuresOf(name, runs, conditions));
 }
 
 function figuresOf(
-  ours: readonly (readonly number[])[],
-  peers: readonly (readonly number[])[],
+  name: string,
+  runs: readonly Lag[],
   conditions: Figure["conditions"],
-): Figure[] {
-  const lagOf = (name: string, runs: typeof ours, share: number): Figure => {
+): readonly Figure[] {
+  const lagOf = (share: number): Figure => {
     const values = runs.map((lagsMs) => percentileOf(lagsMs, share));
     return figureOf(`commit → handler, p${share * 100}, ${name}`, "ms", values, conditions);
   };
-  return [
-    lagOf("relay", ours, 0.5),
-    { ...lagOf("relay", ours, 0.99), target: TARGET },
-    lagOf("pg-boss", peers, 0.5),
-    lagOf("pg-boss", peers, 0.99),
-  ];
+  const p99 = lagOf(0.99);
+  return [lagOf(0.5), name === "pg-boss" ? p99 : { ...p99, target: TARGET }];
 }

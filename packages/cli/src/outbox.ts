@@ -64,10 +64,19 @@ export async function retryRows(client: Client, id: string | undefined): Promise
   return (await client.query(text, [id ?? null])).rowCount ?? 0;
 }
 
+/**
+ * A row that is on its way must not be deleted: its batch would be another one when it is sent
+ * again. So the delete changes the shard's number, which a relay that has picked the row meanwhile
+ * finds changed; and it waits for a relay that was first.
+ */
+const DELETE = `WITH shard AS (UPDATE sluice.outbox_shards SET
+    number = CASE WHEN batch = '{}' THEN number + 1 ELSE number END
+    WHERE shard = (SELECT shard FROM sluice.outbox WHERE id = $1) AND NOT $1 = ANY(batch)
+    RETURNING shard)
+  DELETE FROM sluice.outbox WHERE id = $1 AND EXISTS (SELECT FROM shard)`;
+
 export async function deleteRow(client: Client, id: string): Promise<void> {
-  const text = `DELETE FROM sluice.outbox o WHERE id = $1 AND NOT EXISTS
-    (SELECT FROM sluice.outbox_shards s WHERE o.id = ANY(s.batch))`;
-  const { rowCount } = await client.query(text, [id]);
+  const { rowCount } = await client.query(DELETE, [id]);
   if (rowCount === 1) return;
   const message = `there is no row ${id} in the outbox, or it is on its way to the broker`;
   throw new SluiceError("NOT_FOUND", message, { id });

@@ -29,70 +29,74 @@ export type Result =
   | { readonly kind: "refused"; readonly error: ErrorJson }
   | { readonly kind: "later"; readonly newest?: number };
 
-/** Those of the shards that have a batch on its way, or rows that wait. */
-export async function shardsWithRows(client: Client, shards: readonly number[]): Promise<number[]> {
-  const text = `SELECT s.shard FROM sluice.outbox_shards s WHERE s.shard = ANY($1) AND
-    (s.batch <> '{}' OR EXISTS
-      (SELECT FROM sluice.outbox o WHERE o.shard = s.shard AND o.error IS NULL))`;
-  const { rows } = await client.query<{ shard: number }>({
-    name: "sluice-shards",
-    text,
-    values: [shards],
-  });
-  return rows.map(({ shard }) => shard);
+/** What there is to do in a shard; without a batch all its rows are for queues that are full. */
+export interface Work {
+  readonly shard: number;
+  readonly batch: Batch | undefined;
 }
 
-/** The batch that is on its way, or a new one with the next number. */
-export async function numberedBatch(
+/**
+ * A new batch has rows of one queue, the oldest first, until they or their bytes are enough. One
+ * that is on its way is answered as it is.
+ *
+ * One statement numbers the batches of all shards, with one commit: with a statement for each, rows
+ * of 16 tenants waited for 16 commits in a row. A shard whose number changes meanwhile is left for
+ * the next time: another relay had it, or a row was deleted.
+ */
+const WORK = `WITH shards AS MATERIALIZED
+    (SELECT shard, number, batch FROM sluice.outbox_shards WHERE shard = ANY($1)),
+  waiting AS MATERIALIZED (SELECT shard, number FROM shards s WHERE batch = '{}' AND
+    EXISTS (SELECT FROM sluice.outbox o WHERE o.shard = s.shard AND o.error IS NULL)),
+  picked AS MATERIALIZED (SELECT w.shard, w.number, o.* FROM waiting w CROSS JOIN LATERAL
+    (SELECT *, sum(octet_length(payload)) OVER (ORDER BY id) AS bytes FROM
+      (SELECT id, queue, payload, options FROM sluice.outbox
+        WHERE shard = w.shard AND error IS NULL AND queue = (SELECT queue FROM sluice.outbox
+          WHERE shard = w.shard AND error IS NULL AND queue <> ALL($2) ORDER BY id LIMIT 1)
+        ORDER BY id LIMIT ${BATCH_ROWS_MAX}) oldest) o
+    WHERE o.bytes <= ${BATCH_BYTES_MAX} OR o.bytes = octet_length(o.payload)),
+  numbered AS (UPDATE sluice.outbox_shards s SET number = s.number + 1, batch = p.batch
+    FROM (SELECT shard, number, array_agg(id ORDER BY id) AS batch FROM picked GROUP BY 1, 2) p
+    WHERE s.shard = p.shard AND s.number = p.number AND s.batch = '{}'
+    RETURNING s.shard, s.number)
+  SELECT w.shard, n.number, false AS "isRepeated", p.id, p.queue, p.payload, p.options
+    FROM waiting w LEFT JOIN (numbered n JOIN picked p USING (shard)) USING (shard)
+  UNION ALL SELECT s.shard, s.number, true, o.id, o.queue, o.payload, o.options
+    FROM shards s LEFT JOIN sluice.outbox o ON o.id = ANY(s.batch) WHERE s.batch <> '{}'
+  ORDER BY shard, id`;
+
+interface WorkRow extends Row {
+  readonly shard: number;
+  readonly number: string | null;
+  readonly isRepeated: boolean;
+}
+
+/** Of these shards, those with rows that wait: their batches are numbered when it resolves. */
+export async function nextWork(
   client: Client,
-  shard: number,
-  resting: readonly string[],
-): Promise<Batch | undefined> {
-  const found = await client.query({
-    name: "sluice-batch",
-    text: `SELECT s.number, s.batch, (SELECT name FROM sluice.outbox_source) AS source
-      FROM sluice.outbox_shards s WHERE s.shard = $1`,
-    values: [shard],
-  });
-  const { number, batch, source } = found.rows[0];
-  const batchOf = (rows: readonly Row[], n: bigint, isRepeated: boolean): Batch => {
-    const operationId = `numbered:${source}.${shard}:${n}`;
-    return { shard, number: n, rows, operationId, isRepeated };
-  };
-  if (batch.length > 0) return batchOf(await rowsOf(client, batch), BigInt(number), true);
-  const picked = await pick(client, shard, resting);
-  if (picked.length === 0) return undefined;
-  const next = BigInt(number) + 1n;
-  const { rowCount } = await client.query({
-    name: "sluice-number",
-    text: "UPDATE sluice.outbox_shards SET number = $2, batch = $3 WHERE shard = $1 AND number = $4",
-    values: [shard, String(next), picked.map(({ id }) => id), number],
-  });
-  if (rowCount !== 1) throw new Error(`another relay has shard ${shard}`);
-  return batchOf(picked, next, false);
+  source: string,
+  shards: readonly number[],
+  fullQueues: readonly string[],
+): Promise<Work[]> {
+  if (shards.length === 0) return [];
+  const values = [shards, fullQueues];
+  const { rows } = await client.query<WorkRow>({ name: "sluice-work", text: WORK, values });
+  const byShard = Map.groupBy(rows, ({ shard }) => shard);
+  return [...byShard.values()].map((of) => workOf(source, of));
 }
 
-const COLUMNS = "id, queue, payload, options";
-
-async function rowsOf(client: Client, ids: readonly string[]): Promise<Row[]> {
-  const text = `SELECT ${COLUMNS} FROM sluice.outbox WHERE id = ANY($1) ORDER BY id`;
-  return (await client.query(text, [ids])).rows;
+function workOf(source: string, rows: readonly WorkRow[]): Work {
+  const { shard, number, isRepeated } = rows[0]!;
+  if (number === null) return { shard, batch: undefined };
+  const operationId = `numbered:${source}.${shard}:${number}`;
+  // A batch whose rows are gone has one row without anything.
+  const own = rows.filter(({ id }) => id !== null);
+  return { shard, batch: { shard, number: BigInt(number), rows: own, operationId, isRepeated } };
 }
 
-/** Rows of one queue, the oldest first: as many as a batch takes. */
-async function pick(client: Client, shard: number, resting: readonly string[]): Promise<Row[]> {
-  const waiting = "shard = $1 AND error IS NULL AND queue <> ALL($2)";
-  const text = `SELECT ${COLUMNS} FROM sluice.outbox WHERE ${waiting} AND queue =
-      (SELECT queue FROM sluice.outbox WHERE ${waiting} ORDER BY id LIMIT 1)
-    ORDER BY id LIMIT ${BATCH_ROWS_MAX}`;
-  const values = [shard, resting];
-  const rows: Row[] = (await client.query({ name: "sluice-pick", text, values })).rows;
-  let count = 0;
-  for (let bytes = 0; count < rows.length; count++) {
-    bytes += rows[count]!.payload.length;
-    if (bytes > BATCH_BYTES_MAX && count > 0) break;
-  }
-  return rows.slice(0, count);
+/** Under this name a broker remembers the numbers of this database. */
+export async function sourceOf(client: Client): Promise<string> {
+  const { rows } = await client.query("SELECT name FROM sluice.outbox_source");
+  return rows[0].name;
 }
 
 /**
@@ -115,7 +119,9 @@ export async function settle(
   const newest = results.map((result) => (result.kind === "later" ? (result.newest ?? 0) : 0));
   await client.query({
     name: "sluice-settle",
-    text: `WITH moved AS (SELECT * FROM jsonb_to_recordset($3) AS m (id bigint, job text)),
+    // A settlement that a crash takes back is made again, so no row waits for its commit.
+    text: `WITH async AS (SELECT set_config('synchronous_commit', 'off', true) AS mode),
+      moved AS (SELECT * FROM jsonb_to_recordset($3) AS m (id bigint, job text)),
       deleted AS (DELETE FROM sluice.outbox o USING moved m WHERE o.id = m.id),
       kept AS (INSERT INTO sluice.outbox_moved (id, job) SELECT id, job FROM moved
         ON CONFLICT DO NOTHING),
@@ -125,7 +131,7 @@ export async function settle(
       refused AS (UPDATE sluice.outbox o SET error = r.error
         FROM jsonb_to_recordset($4) AS r (id bigint, error jsonb) WHERE o.id = r.id)
     UPDATE sluice.outbox_shards SET batch = '{}', number = greatest(number, $5)
-      WHERE shard = $1 AND number = $2`,
+      WHERE shard = $1 AND number = $2 AND (SELECT mode FROM async) = 'off'`,
     values: [
       ...[shard, String(number), JSON.stringify(moved), JSON.stringify(refused)],
       String(newest.reduce((a, b) => Math.max(a, b), 0)),

@@ -100,6 +100,58 @@ describe("a relay", () => {
     });
   }
 
+  test("numbers the batches of all shards with one commit", async () => {
+    const isHeld = Promise.withResolvers<void>();
+    await using sluice = await Sluice.open({ durability: "memory" });
+    await sluice.queue("many");
+    const broker: RelayBroker = {
+      lives: (...args) => sluice.broker.lives(...args),
+      async add(...args) {
+        await isHeld.promise;
+        return sluice.broker.add(...args);
+      },
+    };
+    await add(
+      "many",
+      Array.from({ length: 64 }, (_, i) => i),
+    );
+    const relay = new OutboxRelay({ url: server.url, broker });
+    const numbered = `SELECT count(*)::int AS shards, count(DISTINCT xmin::text)::int AS commits,
+      sum(cardinality(batch))::int AS rows FROM sluice.outbox_shards WHERE batch <> '{}'`;
+    await until(async () => (await pool.query(numbered)).rows[0].rows === 64);
+    const { shards, commits } = (await pool.query(numbered)).rows[0];
+    isHeld.resolve();
+    await until(async () => (await left()) === 0);
+    await relay.close();
+    assert.ok(shards > 10, `${shards} shards`);
+    assert.equal(commits, 1);
+  });
+
+  test("sends at most 4 MiB of payloads at once, and a larger one alone", async () => {
+    const MIB = 1024 * 1024;
+    await using sluice = await Sluice.open({ durability: "memory", payloadBytesMax: 8 * MIB });
+    await sluice.queue("large");
+    const sent: number[][] = [];
+    const broker: RelayBroker = {
+      lives: (...args) => sluice.broker.lives(...args),
+      add(queue, jobs, ...rest) {
+        sent.push(jobs.map(({ payload = [] }) => payload.length));
+        return sluice.broker.add(queue, jobs, ...rest);
+      },
+    };
+    const client = await pool.connect();
+    await client.query("BEGIN");
+    for (const size of [5, 1, 2, 1, 1, 4]) {
+      await new Outbox(client).add("large", Buffer.alloc(size * MIB), { fairnessKey: "one" });
+    }
+    await client.query("COMMIT");
+    client.release();
+    const relay = new OutboxRelay({ url: server.url, broker });
+    await until(async () => (await left()) === 0);
+    await relay.close();
+    assert.deepEqual(sent, [[5 * MIB], [MIB, 2 * MIB, MIB], [MIB], [4 * MIB]]);
+  });
+
   test("moves all other shards while the broker does not answer one", async () => {
     await using sluice = await Sluice.open({ durability: "memory" });
     await sluice.queue("slow");

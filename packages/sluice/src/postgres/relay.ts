@@ -2,7 +2,7 @@
 import { postgresReason } from "@sluice/log/postgres";
 import { type Broker, SluiceError } from "@sluice/protocol";
 import type { Client } from "pg";
-import { setAsleep, shardsWithRows } from "./batches.ts";
+import { nextWork, setAsleep, sourceOf } from "./batches.ts";
 import {
   ANSWER_MS,
   POLL_MS,
@@ -102,6 +102,7 @@ export class OutboxRelay {
 
   async #work(client: Client, over: AbortController, onMoved: () => void): Promise<void> {
     const { broker } = this.#options;
+    const source = await sourceOf(client);
     let movedAt = performance.now();
     const moves = new ShardMoves({
       ...{ client, broker },
@@ -128,7 +129,8 @@ export class OutboxRelay {
           moves.run(NOTES, () => notes.sweep(client));
         // Before it looks: an add that saw it awake may have committed since.
         if (isAsleep) await setAsleep(client, shards, true);
-        for (const shard of await shardsWithRows(client, moves.free(shards))) moves.move(shard);
+        const free = moves.free(shards);
+        for (const work of await nextWork(client, source, free, moves.fullQueues)) moves.move(work);
         const idles = performance.now() - movedAt >= SLEEP_AFTER_MS;
         if (isAsleep && !idles) await setAsleep(client, shards, false);
         const isNew = idles && !isAsleep;

@@ -2,7 +2,7 @@
 import type { Broker } from "@sluice/protocol";
 import type { Client } from "pg";
 import { send } from "./answers.ts";
-import { numberedBatch, type Result, type Row, settle } from "./batches.ts";
+import { type Batch, type Result, type Row, settle, type Work } from "./batches.ts";
 import { RETRY_MS, RETRY_MS_MAX } from "./limits.ts";
 
 export interface ShardMovesOptions {
@@ -50,9 +50,14 @@ export class ShardMoves {
     });
   }
 
-  /** Begins to move one batch of the shard. */
-  move(shard: number): void {
-    this.run(shard, () => this.#move(shard));
+  move({ shard, batch }: Work): void {
+    if (batch === undefined) this.#rest(shard, RETRY_MS);
+    else this.run(shard, () => this.#move(batch));
+  }
+
+  get fullQueues(): string[] {
+    const now = performance.now();
+    return [...this.#fullUntil].filter(([, until]) => until > now).map(([queue]) => queue);
   }
 
   /** Begins something beside them, unless it is at work or rests after a failure. */
@@ -85,11 +90,8 @@ export class ShardMoves {
     this.#restingUntil.set(name, performance.now() + ms);
   }
 
-  async #move(shard: number): Promise<void> {
+  async #move(batch: Batch): Promise<void> {
     const { client, broker, signal } = this.#options;
-    const batch = await numberedBatch(client, shard, this.#full());
-    // All its rows are for queues that are full.
-    if (batch === undefined) return this.#rest(shard, RETRY_MS);
     const results = await send(broker, batch, signal);
     await settle(client, batch, results);
     this.#restFull(batch.rows, results);
@@ -102,10 +104,5 @@ export class ShardMoves {
     const isFull = results.some((one) => one.kind === "later" && one.newest === undefined);
     if (isFull) this.#fullUntil.set(row.queue, performance.now() + RETRY_MS);
     else this.#fullUntil.delete(row.queue);
-  }
-
-  #full(): string[] {
-    const now = performance.now();
-    return [...this.#fullUntil].filter(([, until]) => until > now).map(([queue]) => queue);
   }
 }
