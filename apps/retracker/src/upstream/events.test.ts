@@ -73,6 +73,23 @@ test("an event behind a running announce stays here when the answer is never", a
   assert.deepEqual(up.events, [""]);
 });
 
+test("an event behind a running announce stays here when the answer disables the forwarder", async () => {
+  const { promise, resolve } = Promise.withResolvers<Said>();
+  await using up = await HttpUpstream.open(() => promise);
+  await using scene = await TestApp.open({
+    forwarders: [up.uri],
+    settings: { forwarder_workers: 2, max_forwarder_workers: 2 },
+  });
+  await scene.announce();
+  await scene.sluice.drain();
+  await scene.announce({ event: "completed", left: 0 });
+  await scene.sluice.drain();
+  resolve({ status: 404 });
+  await scene.settled();
+  assert.equal((await scene.forwarder("up0")).state, "disabled");
+  assert.deepEqual(up.events, [""]);
+});
+
 test("completed is stored, counted, sent to all forwarders and answered with peers", async () => {
   await using one = await HttpUpstream.open();
   await using two = await HttpUpstream.open();

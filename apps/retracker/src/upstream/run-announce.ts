@@ -58,17 +58,18 @@ export class AnnounceRunner {
   }
 
   async run(job: AnnounceJob, id: string, signal: AbortSignal): Promise<void> {
-    const run = this.#start(job);
-    if (run === undefined) return this.#unmark(job, id);
-    const pair = pairOf(run.announce, job.forwarder);
+    const { announce } = this.#start(job) ?? {};
+    if (announce === undefined) return this.#unmark(job, id);
+    const pair = pairOf(announce, job.forwarder);
     const previous = this.#ends.get(pair);
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#ends.set(pair, promise);
-    const ended = this.#options.announcer.runs(run.announce, job.forwarder);
+    const ended = this.#options.announcer.runs(announce, job.forwarder);
     try {
       await previous;
-      // The announce before it may have been answered with "never".
-      if (!this.#options.mayLeave(run.announce.hash, job.forwarder)) return this.#unmark(job, id);
+      // The announce before it may have been answered with "never", or have disabled the forwarder.
+      const run = this.#start(job);
+      if (run === undefined) return this.#unmark(job, id);
       await this.#perform(run, id, signal);
     } finally {
       if (this.#ends.get(pair) === promise) this.#ends.delete(pair);
