@@ -7,13 +7,14 @@
 import { createServer, type Server, type Socket } from "node:net";
 import { packAddress } from "../wire/address.ts";
 import { connectionOf, HttpConnection, type HttpServerOptions, LIMITS } from "./http-connection.ts";
+import { SocketCounts } from "./socket-counts.ts";
 
 const SWEEP_MS = 1_000;
 
 export class HttpServer {
   readonly #options: HttpServerOptions;
   readonly #connections = new Set<HttpConnection>();
-  readonly #perAddress = new Map<string, number>();
+  readonly #counts = new SocketCounts();
   /** One function for all sockets: a closure for each would be waste to collect. */
   readonly #onClose: (this: Socket) => void;
   #server: Server | undefined = undefined;
@@ -62,14 +63,15 @@ export class HttpServer {
     const { socketsMax, socketsPerAddressMax } = this.#options.limits ?? LIMITS;
     const { isProxy } = this.#options;
     const address = packAddress(socket.remoteAddress ?? "");
-    const count = address === undefined ? 0 : (this.#perAddress.get(address) ?? 0);
-    const isOver = count >= socketsPerAddressMax && isProxy?.(address!) !== true;
-    if (address === undefined || isOver || this.#connections.size >= socketsMax) {
+    const isOver =
+      address === undefined ||
+      (this.#counts.of(address) >= socketsPerAddressMax && isProxy?.(address) !== true);
+    if (isOver || this.#connections.size >= socketsMax) {
       this.refused++;
       socket.destroy();
       return;
     }
-    this.#perAddress.set(address, count + 1);
+    this.#counts.opened(address);
     const connection = new HttpConnection(socket, address, this.#options);
     this.#connections.add(connection);
     socket.on("close", this.#onClose);
@@ -77,9 +79,7 @@ export class HttpServer {
 
   #closed(connection: HttpConnection): void {
     this.#connections.delete(connection);
-    const left = this.#perAddress.get(connection.address)! - 1;
-    if (left === 0) this.#perAddress.delete(connection.address);
-    else this.#perAddress.set(connection.address, left);
+    this.#counts.closed(connection.address);
   }
 
   #closeLate(): void {
