@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { OutgoingHttpHeaders } from "node:http";
 import { test } from "node:test";
 import { escapeBytes } from "./http/query.ts";
 import { HttpUpstream, told } from "./testing/http-upstream.ts";
@@ -187,7 +188,7 @@ test("the ip field is used only if it comes from a trusted range", async () => {
 });
 
 test("proxy headers are used only if they come from a trusted proxy", async () => {
-  const ask = async (scene: TestApp, headers: Record<string, string>): Promise<string[]> => {
+  const ask = async (scene: TestApp, headers: OutgoingHttpHeaders): Promise<string[]> => {
     const url = `${scene.url}/announce?${queryOf({ peer: "a", port: 1001 })}`;
     const answer = decode((await fetchBytes(url, headers)).body) as Answer;
     const external = answer.get("external ip") as Buffer | undefined;
@@ -202,6 +203,10 @@ test("proxy headers are used only if they come from a trusted proxy", async () =
   const list = { "x-forwarded-for": "1.1.1.1, 9.9.9.9" };
   await using listed = await TestApp.open({ settings: { x_real_ip: ["127.0.0.1"] } });
   assert.deepEqual(await ask(listed, list), ["9.9.9.9:1001", "9.9.9.9"]);
+  // Some proxies add a line of their own behind the client's.
+  const lines = { "x-forwarded-for": ["1.1.1.1", "9.9.9.8"] };
+  await using added = await TestApp.open({ settings: { x_real_ip: ["127.0.0.1"] } });
+  assert.deepEqual(await ask(added, lines), ["9.9.9.8:1001", "9.9.9.8"]);
 });
 
 test("the answer has the tracker id if one is set", async () => {

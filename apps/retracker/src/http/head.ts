@@ -124,14 +124,17 @@ export function headersOf(raw: string): Record<string, string> {
   return headers;
 }
 
-/** The value of the first header of that name (in lower case), without the spaces around it. */
+/**
+ * The value of the last header of that name (in lower case), without the spaces around it: some
+ * proxies add a line of their own behind the client's.
+ */
 export function headerOf(raw: string, name: string): string | undefined {
+  let last: string | undefined;
   let start = 2;
   for (;;) {
     const end = raw.indexOf("\r\n", start);
-    if (end === -1) return undefined;
-    const value = fieldAt(raw, start, end, name);
-    if (value !== undefined) return value;
+    if (end === -1) return last;
+    last = fieldAt(raw, start, end, name) ?? last;
     start = end + 2;
   }
 }

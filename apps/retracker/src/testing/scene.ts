@@ -2,7 +2,7 @@
  * A retracker with a clock that a test moves, in memory, on real sockets of the loopback. Workers
  * talk to real servers, so after each step `settled` waits for the ends of their jobs.
  */
-import { get } from "node:http";
+import { get, type OutgoingHttpHeaders } from "node:http";
 import { FakeClock, Sluice } from "sluice";
 import { escapeBytes } from "../http/query.ts";
 import { Retracker } from "../retracker.ts";
@@ -166,7 +166,7 @@ export async function announceTo(
 /** Without anything that would change the bytes of the query. */
 export function fetchBytes(
   url: string,
-  headers: Record<string, string> = {},
+  headers: OutgoingHttpHeaders = {},
   localAddress?: string,
 ): Promise<{ status: number; body: Buffer }> {
   const { hostname, port } = new URL(url);
