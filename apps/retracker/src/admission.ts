@@ -42,6 +42,11 @@ export class Admission {
     return undefined;
   }
 
+  /** Whether a key is known, without counting an announce. */
+  isKnown(key: string): boolean {
+    return !this.#settings.private || this.#keys.find(key) !== undefined;
+  }
+
   /** Over UDP the path comes behind the announce (BEP 41). */
   admitPacket(packet: Buffer): Refused | undefined {
     if (!this.#settings.private) return undefined;

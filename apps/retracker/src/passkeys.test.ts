@@ -28,18 +28,23 @@ test("private mode requires a key, counts its announces and lets it be revoked",
   await client.connect();
   assert.equal((await client.announce({})).readUInt32BE(0), 3);
   assert.equal((await client.announce({ path: `/${bob.key}/announce` })).readUInt32BE(0), 1);
+  // A scrape over UDP has no place for a key.
+  assert.equal((await client.scrape(["hash"])).readUInt32BE(0), 3);
   await scene.clock.advance("5s");
   const { passkeys, refused } = await scene.retracker.statistics();
-  // Three over HTTP, one over UDP.
-  assert.equal(refused, 4);
+  // Three over HTTP, two over UDP.
+  assert.equal(refused, 5);
   assert.deepEqual(passkeys, [
     { name: "ann", announces: 1, last_used_seconds: 5 },
     { name: "bob", announces: 1, last_used_seconds: 5 },
   ]);
-  writeFileSync(passkeys_file, `${bob.line}\n`);
+  writeFileSync(passkeys_file, `${bob.line}by\n`);
   assert.deepEqual(await scene.retracker.reload(), []);
   assert.match(await ask(`/${ann.key}`), /unknown passkey/);
   assert.equal(await ask(`/${bob.key}`), "");
+  // The key of a user who was renamed is still the same one.
+  const renamed = (await scene.retracker.statistics()).passkeys;
+  assert.deepEqual(renamed, [{ name: "bobby", announces: 2, last_used_seconds: 0 }]);
   // What is private stays here.
   await scene.settled();
   assert.equal(up.asked.length, 0);

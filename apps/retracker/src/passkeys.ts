@@ -47,7 +47,7 @@ export class Passkeys {
         problems.push(
           `${file}:${i + 1}: not a digest (SHA-256 in hex) and a name; the line is ignored`,
         );
-      } else keys.set(digest, this.#byDigest.get(digest) ?? { name, announces: 0, lastUsedAt: 0 });
+      } else keys.set(digest, { announces: 0, lastUsedAt: 0, ...this.#byDigest.get(digest), name });
     }
     this.#byDigest = keys;
     this.#isLoaded = true;

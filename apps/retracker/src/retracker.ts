@@ -7,6 +7,7 @@ import { Chore } from "./chore.ts";
 import { HashLists } from "./hash-lists.ts";
 import { headersOf } from "./http/head.ts";
 import type { HttpRequest } from "./http/http-connection.ts";
+import { keyOf } from "./http/paths.ts";
 import { Routes } from "./http/routes.ts";
 import { HttpServer } from "./http/server.ts";
 import { NUMWANT_MAX, RETRY_AFTER_MS_MAX } from "./limits.ts";
@@ -227,7 +228,7 @@ export class Retracker implements AsyncDisposable {
   }
 
   async #listen(): Promise<void> {
-    const { clock, settings, onError, tracker, upstream, swarms, web } = this.#parts;
+    const { clock, settings, onError, tracker, upstream, swarms, web, admission } = this.#parts;
     const trusted = rangesOf(settings.trusted_ranges);
     const proxies = rangesOf(settings.x_real_ip);
     const routes = new Routes({
@@ -236,7 +237,8 @@ export class Retracker implements AsyncDisposable {
       instance: upstream.instance,
       trusted,
       proxies,
-      admit: (key) => this.#parts.admission.admit(key),
+      admit: (key) => admission.admit(key),
+      isKnown: (key) => admission.isKnown(key),
       statistics: () => this.statistics(),
       statisticsJson: async () => statisticsJson(await this.#parts.census.take(), tracker, swarms),
       isHealthy: () => this.#isHealthy,
@@ -248,7 +250,8 @@ export class Retracker implements AsyncDisposable {
         proxies !== undefined && isWithin(proxies, address);
       const upgrade = (request: HttpRequest, socket: Socket): boolean => {
         if (web === undefined || !routes.mayUpgrade(request)) return false;
-        web.upgrade(headersOf(request.raw), request.path, socket);
+        const admit = () => admission.admit(keyOf(request.path) ?? "");
+        web.upgrade(headersOf(request.raw), request.path, socket, admit);
         return true;
       };
       const server = new HttpServer({ answer, onError, isProxy, upgrade });
@@ -257,8 +260,9 @@ export class Retracker implements AsyncDisposable {
     }
     const udp = parseListen(settings.udp_listen);
     if (udp !== undefined) {
-      const admit = (packet: Buffer) => this.#parts.admission.admitPacket(packet);
-      const server = new UdpServer({ tracker, clock, trusted, admit, onError });
+      const admit = (packet: Buffer) => admission.admitPacket(packet);
+      const admitScrape = () => admission.admit("");
+      const server = new UdpServer({ tracker, clock, trusted, admit, admitScrape, onError });
       this.#servers.push(server);
       this.ports.udp = await server.listen(udp.host, udp.port);
     }

@@ -34,6 +34,8 @@ export interface RouteParts {
   readonly proxies: BlockList | undefined;
   /** Undefined when who shows this key may announce; no key is an empty text. */
   admit(key: string): Refused | undefined;
+  /** The same question, without counting an announce. */
+  isKnown(key: string): boolean;
   statistics(): Promise<Statistics>;
   /** In the form of bittorrent-tracker. */
   statisticsJson(): Promise<object>;
@@ -50,7 +52,7 @@ export class Routes {
   /** The path of a client that wants WebSocket: that of an announce, or the root. */
   mayUpgrade({ path }: HttpRequest): boolean {
     const key = keyOf(path);
-    return (path === "/" || key !== undefined) && this.#parts.admit(key ?? "") === undefined;
+    return (path === "/" || key !== undefined) && this.#parts.isKnown(key ?? "");
   }
 
   /** The tracker itself, with statistics where they have no address of their own. */

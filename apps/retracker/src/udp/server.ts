@@ -31,6 +31,8 @@ export interface UdpServerOptions {
   readonly trusted: BlockList | undefined;
   /** Undefined when who sent this packet may announce. */
   admit(packet: Buffer): Refused | undefined;
+  /** The same for a scrape, which has no place for a key. */
+  admitScrape(): Refused | undefined;
   onError(error: unknown): void;
 }
 
@@ -149,6 +151,8 @@ export class UdpServer {
 
   #scrape(socket: Socket, packet: Buffer, from: RemoteInfo, second: number): void {
     const { tracker } = this.#options;
+    const refused = this.#options.admitScrape();
+    if (refused !== undefined) return this.#refuse(socket, packet, from, refused.failure, second);
     tracker.scrapes++;
     const hashes = readScrape(packet);
     if (hashes === undefined) return this.#refuse(socket, packet, from, "no hash", second);

@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { WebSocket } from "ws";
+import { makePasskey } from "../passkeys.ts";
 import { hashOf, peerOf, TestApp } from "../testing/scene.ts";
 
 class Browser implements AsyncDisposable {
@@ -74,6 +78,26 @@ test("offers reach another browser, and its answer comes back", async () => {
   const answered = await two.next();
   assert.deepEqual([answered.answer, answered.peer_id], [answer, peerOf("one")]);
   assert.equal((await scene.retracker.statistics()).web_peers, 2);
+});
+
+test("a connection whose passkey is revoked gets failures, and its peer leaves", async () => {
+  const dir = mkdtempSync(join(tmpdir(), "sluice-retracker-"));
+  const passkeys_file = join(dir, "keys");
+  const [ann, bob] = [makePasskey("ann"), makePasskey("bob")];
+  writeFileSync(passkeys_file, `${ann.line}\n${bob.line}\n`);
+  await using scene = await TestApp.open({ settings: { private: true, passkeys_file } });
+  await using browser = await Browser.open(scene, `/${ann.key}/announce`);
+  browser.announce("ann");
+  assert.equal((await browser.next()).incomplete, 1);
+  const [{ announces } = { announces: -1 }] = (await scene.retracker.statistics()).passkeys;
+  assert.equal(announces, 1);
+  writeFileSync(passkeys_file, `${bob.line}\n`);
+  assert.deepEqual(await scene.retracker.reload(), []);
+  browser.announce("ann");
+  assert.match(String((await browser.next())["failure reason"]), /unknown passkey/);
+  assert.equal(await browser.closed(), 1008);
+  assert.equal((await scene.retracker.statistics()).web_peers, 0);
+  rmSync(dir, { recursive: true });
 });
 
 test("a peer id belongs to one connection, until it closes", async () => {

@@ -30,6 +30,9 @@ export interface WebServerOptions {
   onError(error: unknown): void;
 }
 
+/** Undefined when the client may announce: a passkey may be revoked while it is connected. */
+type Admit = () => Refused | undefined;
+
 /** A connection that answers no ping within this time is closed. */
 const PING_MS = 30_000;
 /** Browsers come back sooner than others: an offer is good for a short time only. */
@@ -52,10 +55,11 @@ export class WebServer {
     this.#chore = new Chore({ clock, everyMs: PING_MS, run: () => this.#ping(), onError });
   }
 
-  /** Takes over a connection whose head has been read. */
-  upgrade(headers: Record<string, string>, url: string, socket: Socket): void {
+  /** Takes over a connection whose head has been read. `admit` is asked before each message. */
+  upgrade(headers: Record<string, string>, url: string, socket: Socket, admit: Admit): void {
     const request = { method: "GET", headers, url } as unknown as IncomingMessage;
-    this.#server.handleUpgrade(request, socket, Buffer.alloc(0), (client) => this.#serve(client));
+    const serve = (client: WebSocket): void => this.#serve(client, admit);
+    this.#server.handleUpgrade(request, socket, Buffer.alloc(0), serve);
   }
 
   async close(): Promise<void> {
@@ -64,7 +68,7 @@ export class WebServer {
     this.#server.close();
   }
 
-  #serve(socket: WebSocket): void {
+  #serve(socket: WebSocket, admit: Admit): void {
     const { clock, onError } = this.#options;
     const state = { isAlive: true };
     this.#sockets.set(socket, state);
@@ -80,6 +84,12 @@ export class WebServer {
     socket.on("message", (data: Buffer) => {
       state.isAlive = true;
       if (!bucket.take(clock.now())) return socket.close(1008, "too many messages");
+      const refused = admit();
+      if (refused !== undefined) {
+        this.swarms.leaveAll(peer);
+        peer.send({ "failure reason": refused.failure });
+        return socket.close(1008, refused.failure);
+      }
       this.#receive(peer, data.toString("utf8")).catch(onError);
     });
   }
