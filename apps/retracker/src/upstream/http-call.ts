@@ -113,9 +113,16 @@ async function requestOptions(
     const createConnection = (): tls.TLSSocket => tls.connect({ socket, servername });
     return { ...direct, createConnection } as https.RequestOptions;
   }
-  const headers = { host: url.host, ...call.headers };
+  const headers = { host: url.host, ...call.headers, ...loginAt(proxy) };
   const { lookup: _lookup, ...rest } = options;
   return { ...rest, headers, host: proxy.hostname, port: proxyPort, path: call.url };
+}
+
+/** The user and the password in the proxy's address, as a header for it alone. */
+function loginAt({ username, password }: URL): Record<string, string> {
+  if (username === "" && password === "") return {};
+  const login = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return { "proxy-authorization": `Basic ${Buffer.from(login).toString("base64")}` };
 }
 
 function tunnel(
@@ -129,6 +136,7 @@ function tunnel(
       port: Number(proxy.port) || 80,
       method: "CONNECT",
       path: target,
+      headers: loginAt(proxy),
       signal,
     });
     request.on("connect", (response, socket) => {

@@ -145,6 +145,32 @@ test("a UDP forwarder with an HTTP proxy is refused, because such a proxy carrie
   assert.throws(() => specsOf([{ uri, proxy: "http://127.0.0.1:1" }]), /a socks5 address/);
 });
 
+test("an HTTP proxy gets the user and password of its address, and the forwarder does not", async () => {
+  const shown: (string | undefined)[] = [];
+  const proxy = createHttpServer((request, response) => {
+    shown.push(request.headers["proxy-authorization"], request.headers.authorization);
+    response.end("d8:intervali1800e5:peers0:e");
+  });
+  proxy.on("connect", (request, socket) => {
+    shown.push(request.headers["proxy-authorization"], request.headers.authorization);
+    socket.on("error", () => {});
+    socket.end("HTTP/1.1 200 OK\r\n\r\nno TLS here");
+  });
+  proxy.listen(0, "127.0.0.1");
+  await once(proxy, "listening");
+  const { port } = proxy.address() as { port: number };
+  const login = `Basic ${Buffer.from("user:p:w").toString("base64")}`;
+  for (const scheme of ["http", "https"]) {
+    const uri = `${scheme}://tracker.invalid/announce`;
+    const entry = { uri, proxy: `http://user:p%3Aw@127.0.0.1:${port}` };
+    await using scene = await TestApp.open({ forwarders: [entry] });
+    await scene.announce();
+    await scene.settled();
+  }
+  assert.deepEqual(shown, [login, undefined, login, undefined]);
+  proxy.close();
+});
+
 test("a forwarder of HTTPS is reached by an HTTP proxy, and not past it", async () => {
   const asked: string[] = [];
   const proxy = createHttpServer();
