@@ -122,7 +122,7 @@ export const CLIENTS_SHOWN_MAX = 1_000;
 /** A configuration file: it is written by hand. */
 export const CONFIG_BYTES_MAX = 1024 * 1024;
 
-/** Pairs of hash and forwarder that a forwarder has refused for good. */
+/** Pairs of hash and forwarder that are remembered as refused for good; beyond it the newest. */
 export const NEVER_MAX = 100_000;
 
 /** Retries that a forwarder may ask for in a row before the announce counts as failed. */
