@@ -73,7 +73,7 @@ test("an event behind a running announce stays here when the answer is never", a
   assert.deepEqual(up.events, [""]);
 });
 
-test("an event behind a running announce stays here when the answer disables the forwarder", async () => {
+test("an event behind an announce stays here when the answer disables the forwarder", async () => {
   const { promise, resolve } = Promise.withResolvers<Said>();
   await using up = await HttpUpstream.open(() => promise);
   await using scene = await TestApp.open({

@@ -145,7 +145,7 @@ test("a UDP forwarder with an HTTP proxy is refused, because such a proxy carrie
   assert.throws(() => specsOf([{ uri, proxy: "http://127.0.0.1:1" }]), /a socks5 address/);
 });
 
-test("an HTTP proxy gets the user and password of its address, and the forwarder does not", async () => {
+test("an HTTP proxy gets the login of its address, and the forwarder does not", async () => {
   const shown: (string | undefined)[] = [];
   const proxy = createHttpServer((request, response) => {
     shown.push(request.headers["proxy-authorization"], request.headers.authorization);
