@@ -271,6 +271,9 @@ test("a log may be made by the first who opens it, and must be there ever after"
   await cluster.settled([a, b]);
   await a.kill();
   await cluster.settled([b]);
+  // It has read the logs of the other one along. A third node knows of none that it could follow.
+  await b.kill();
+  await cluster.start("c");
   assert.deepEqual(cluster.opened.slice(0, 2), [false, false]);
   assert.ok(cluster.opened.length > 2 && cluster.opened.slice(2).every((hasLog) => hasLog));
 });
