@@ -3,13 +3,13 @@
  * seconds for a million jobs. So a partition with many jobs has a standby: the node that would get
  * it if its owner died reads its log along, and only has to fence the owner then.
  *
- * So has every partition of a node that is suspected: nearly all of its log was read when the lease
- * is over.
+ * So has a partition of a node that is suspected: nearly all of its log was read when the lease is
+ * over.
  *
  * It costs the standby the memory of the jobs once more, and the time to apply their facts. A
  * snapshot would cost the owner a write of all jobs each time, and a takeover a read of it.
  */
-import { STANDBY_JOBS, STANDBY_LEAVE_SHARE, STANDBY_TICKS } from "../limits.ts";
+import { CLAIMS_MAX, STANDBY_JOBS, STANDBY_LEAVE_SHARE, STANDBY_TICKS } from "../limits.ts";
 import type { Members } from "./members.ts";
 import { Placement } from "./place.ts";
 
@@ -53,13 +53,17 @@ export class Standbys {
     for (const { id, lives } of members.all(now)) {
       for (const one of lives) if (owners[one.partition] === id) jobs.set(one.partition, one.jobs);
     }
+    // Of suspects a few at once, as they are claimed: a busy machine may have delayed their beats.
+    let left = CLAIMS_MAX;
     for (const [partition, owner] of owners.entries()) {
       const isOurs = this.#ours.has(partition);
       // One that shrinks a little is not left: reading it again would cost more.
       const least = isOurs ? this.#jobs * STANDBY_LEAVE_SHARE : this.#jobs;
       const isLarge = (jobs.get(partition) ?? 0) >= least;
-      const isWanted = isLarge || (owner !== undefined && suspects.has(owner));
-      if (isWanted && this.#isHeir(partition, owner, nodes)) this.#ours.add(partition);
+      const isSuspect = owner !== undefined && suspects.has(owner) && left > 0;
+      const isWanted = (isLarge || isSuspect) && this.#isHeir(partition, owner, nodes);
+      if (isWanted && !isLarge) left--;
+      if (isWanted) this.#ours.add(partition);
       else this.#ours.delete(partition);
     }
   }
