@@ -58,7 +58,7 @@ async function measure(scale: Scale, full: number, report: (f: Figure) => void):
   await using stack = new AsyncDisposableStack();
   const trackers: TrackerServer[] = [];
   for (const tracker of [
-    await TrackerServer.retracker(scratch.fresh()),
+    await TrackerServer.retrackerWithoutPace(scratch.fresh()),
     await TrackerServer.openTracker(scratch.fresh(), hashes),
     await TrackerServer.npmTracker(),
     await TrackerServer.bareNode(),

@@ -28,6 +28,11 @@ export class TrackerServer implements AsyncDisposable {
     process.on("exit", () => this.#child.kill("SIGKILL"));
   }
 
+  // The load comes from one address, which other trackers serve as fast as they can.
+  static retrackerWithoutPace(dir: string, flags: readonly string[] = []): Promise<TrackerServer> {
+    return TrackerServer.retracker(dir, ["--requests-per-address-per-sec", "0", ...flags]);
+  }
+
   static async retracker(dir: string, flags: readonly string[] = []): Promise<TrackerServer> {
     const port = await freePort();
     const where = [`127.0.0.1:${port}`, "--udp-listen", `127.0.0.1:${port}`, "--dir", dir];

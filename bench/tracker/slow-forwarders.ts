@@ -29,8 +29,11 @@ async function measure(scale: Scale): Promise<Figure[]> {
   const servers = await Promise.all(Array.from({ length: FORWARDERS / 2 }, listenInSilence));
   const list = join(scratch.dir, "forwarders.yml");
   writeFileSync(list, entries(servers).join(""));
-  await using plain = await TrackerServer.retracker(scratch.fresh());
-  await using busy = await TrackerServer.retracker(scratch.fresh(), ["--forwarders", list]);
+  await using plain = await TrackerServer.retrackerWithoutPace(scratch.fresh());
+  await using busy = await TrackerServer.retrackerWithoutPace(scratch.fresh(), [
+    "--forwarders",
+    list,
+  ]);
   let errors = 0;
   const load = async ({ port }: TrackerServer, seconds: number): Promise<number> => {
     const shared = { hashes: HASHES, peers: PEERS, seconds, inFlight: IN_FLIGHT };

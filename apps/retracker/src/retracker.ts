@@ -2,6 +2,7 @@
 import type { Socket } from "node:net";
 import { join } from "node:path";
 import { type Clock, Sluice, SystemClock } from "sluice";
+import { AddressPace } from "./address-pace.ts";
 import { Admission } from "./admission.ts";
 import { Chore } from "./chore.ts";
 import { HashLists } from "./hash-lists.ts";
@@ -231,6 +232,8 @@ export class Retracker implements AsyncDisposable {
     const { clock, settings, onError, tracker, upstream, swarms, web, admission } = this.#parts;
     const trusted = rangesOf(settings.trusted_ranges);
     const proxies = rangesOf(settings.x_real_ip);
+    const perSecond = settings.requests_per_address_per_sec;
+    const pace = perSecond === 0 ? undefined : new AddressPace(perSecond);
     const routes = new Routes({
       settings,
       tracker,
@@ -254,7 +257,9 @@ export class Retracker implements AsyncDisposable {
         web.upgrade(headersOf(request.raw), request.path, socket, admit);
         return true;
       };
-      const server = new HttpServer({ answer, onError, isProxy, upgrade });
+      const hold = (address: string): number =>
+        pace === undefined || isProxy(address) ? 0 : pace.wait(address, performance.now());
+      const server = new HttpServer({ answer, onError, hold, isProxy, upgrade });
       this.#servers.push(server);
       this.ports.http = await server.listen(http.host, http.port);
     }
@@ -262,7 +267,15 @@ export class Retracker implements AsyncDisposable {
     if (udp !== undefined) {
       const admit = (packet: Buffer) => admission.admitPacket(packet);
       const admitScrape = () => admission.admit("");
-      const server = new UdpServer({ tracker, clock, trusted, admit, admitScrape, onError });
+      const server = new UdpServer({
+        tracker,
+        clock,
+        trusted,
+        admit,
+        admitScrape,
+        pace: (address) => pace?.take(address, performance.now()) ?? true,
+        onError,
+      });
       this.#servers.push(server);
       this.ports.udp = await server.listen(udp.host, udp.port);
     }

@@ -1,7 +1,7 @@
 /**
  * One connection of a client. It is *reading* (a head is incomplete), *answering* (an answer is
- * being made; what comes meanwhile waits), *ending* (its last answer is being sent) or *handed
- * over* (it speaks WebSocket, and another part has it).
+ * being made; what comes meanwhile waits), *held back* (its address asks too much), *ending* (its
+ * last answer is being sent) or *handed over* (it speaks WebSocket, and another part has it).
  */
 import type { Socket } from "node:net";
 import {
@@ -50,6 +50,8 @@ export interface HttpServerOptions {
   onError(error: unknown): void;
   /** Takes over the connection of a client that wants WebSocket; false when there is none here. */
   upgrade?(request: HttpRequest, socket: Socket): boolean;
+  /** Milliseconds that a request of this address has to wait. */
+  hold?(address: string): number;
   /** A proxy speaks for many clients: only the connections in all bound it. */
   isProxy?(address: string): boolean;
   /** Other limits than the usual ones, for tests that cannot wait. */
@@ -71,12 +73,14 @@ export class HttpConnection {
   readonly #socket: Socket;
   readonly #options: HttpServerOptions;
   readonly #limits: HttpLimits;
-  #state: "reading" | "answering" | "ending" | "handed over" = "reading";
+  #state: "reading" | "answering" | "held back" | "ending" | "handed over" = "reading";
   /** Received data that is not answered yet. */
   #text = "";
   /** Since when it is idle, or waits for the rest of a head, or for its last answer to be taken. */
   #since = performance.now();
   #requests = 0;
+  /** The next request has waited as long as it had to. */
+  #isDue = false;
   /** The other side has closed its half: it sends nothing more. */
   #isHalfClosed = false;
 
@@ -102,15 +106,15 @@ export class HttpConnection {
   };
 
   isLate(now: number): boolean {
-    if (this.#state === "answering" || this.#state === "handed over") return false;
+    if (this.#state !== "reading" && this.#state !== "ending") return false;
     const { idleMs, headMs } = this.#limits;
     return now - this.#since > (this.#text === "" ? idleMs : headMs);
   }
 
   /** The server closes: an answer that is being made or sent is the last one. */
   end(): void {
-    if (this.#state === "reading" || this.#state === "handed over") this.#socket.destroy();
-    else this.#isHalfClosed = true;
+    if (this.#state === "answering" || this.#state === "ending") this.#isHalfClosed = true;
+    else this.#socket.destroy();
   }
 
   destroy(): void {
@@ -145,11 +149,25 @@ export class HttpConnection {
       }
       if ("status" in head) return this.#refuse(textResponse(head.status, head.message));
       if (head.end - from > this.#limits.headBytesMax) return this.#refuse(tooLong());
+      if (this.#isHeldBack()) break;
       from = head.end;
       if (head.isUpgrade && this.#handOver(head)) return;
       this.#answer(head, from === this.#text.length);
     }
     this.#text = from === this.#text.length ? "" : this.#text.slice(from);
+  }
+
+  /** Whether the next request has to wait; it is read again when its time has come. */
+  #isHeldBack(): boolean {
+    const ms = this.#isDue ? 0 : (this.#options.hold?.(this.address) ?? 0);
+    this.#isDue = false;
+    if (ms === 0) return false;
+    this.#state = "held back";
+    setTimeout(() => {
+      this.#isDue = true;
+      this.#goOn();
+    }, ms).unref();
+    return true;
   }
 
   /** A client waits for the answer before it sends more, so no data after the head is lost. */
@@ -189,11 +207,17 @@ export class HttpConnection {
 
   #resume(response: HttpResponse, isKeptAlive: boolean, isHead: boolean): void {
     if (this.#socket.destroyed) return;
-    this.#state = "reading";
-    this.#since = performance.now();
     const isWanted = isKeptAlive && (!this.#isHalfClosed || this.#text !== "");
     this.#send(response, isWanted, this.#text === "", isHead);
+    this.#goOn();
+  }
+
+  #goOn(): void {
+    if (this.#socket.destroyed) return;
     if (this.#socket.isPaused()) this.#socket.resume();
+    if (this.#state === "ending") return;
+    this.#state = "reading";
+    this.#since = performance.now();
     if (this.#text !== "") this.#read();
     if (this.#isHalfClosed && this.#state === "reading") this.#socket.end();
   }

@@ -196,3 +196,35 @@ test("a refusal arrives although the rest of the request is still coming", async
   await client.closed;
   assert.match(client.text, /^HTTP\/1.1 413 /);
 });
+
+test("requests of an address that asks too much wait, one after the other", async () => {
+  const waits = [0, 1, 1, 0];
+  const served = new HttpServer({
+    answer: ({ path }) => textResponse(200, path),
+    onError: (error) => assert.fail(String(error)),
+    hold: () => waits.shift()!,
+  });
+  const port = await served.listen("127.0.0.1", 0);
+  const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+  const client = new Client(socket);
+  socket.end(["/a", "/b", "/c", "/d"].map((path) => GET.replace("/here", path)).join(""));
+  await client.closed;
+  assert.deepEqual(client.text.match(/\/[a-d]$/gm), ["/a", "/b", "/c", "/d"]);
+  assert.deepEqual(waits, []);
+  await served.close();
+});
+
+test("a server that closes does not wait for requests that are held back", async () => {
+  const served = new HttpServer({
+    answer: () => textResponse(200, "ok"),
+    onError: (error) => assert.fail(String(error)),
+    hold: () => 60_000,
+  });
+  const port = await served.listen("127.0.0.1", 0);
+  const client = new Client(connect(port, "127.0.0.1"));
+  client.socket.write(GET);
+  while (served.connections === 0) await new Promise(setImmediate);
+  await served.close();
+  await client.closed;
+  assert.equal(client.text, "");
+});

@@ -20,6 +20,7 @@ export const EXPLAINED: Readonly<Record<keyof Settings, string>> = {
   passkeys_file: "file with the digests of passkeys",
   peers_per_hash: "peers of one hash",
   peers_per_address: "peers of one hash and one address",
+  requests_per_address_per_sec: "requests a second of one client address; 0 is any number",
   show_peer_ids: "show the peer ids of others with compact=0",
   allow: "info hashes that are served, with commas",
   deny: "info hashes that are refused",

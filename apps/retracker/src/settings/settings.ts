@@ -31,6 +31,8 @@ export interface Settings {
   /** Peers of one hash, and of one hash and one address (of IPv6: one /64). */
   peers_per_hash: number;
   peers_per_address: number;
+  /** Requests a second of one address; what comes beyond waits over HTTP. 0: no such bound. */
+  requests_per_address_per_sec: number;
   /** Whether `compact=0` shows the peer ids of others. */
   show_peer_ids: boolean;
   allow: string[];
@@ -92,6 +94,7 @@ export const DEFAULTS: Readonly<Settings> = {
   passkeys_file: "",
   peers_per_hash: 5_000,
   peers_per_address: 50,
+  requests_per_address_per_sec: 500,
   show_peer_ids: false,
   allow: [],
   deny: [],
@@ -195,6 +198,7 @@ const CHECKS: Readonly<Record<keyof Settings, Check>> = {
   passkeys_file: text,
   peers_per_hash: whole(2, LIST_MAX),
   peers_per_address: whole(1, LIST_MAX),
+  requests_per_address_per_sec: whole(0, 1_000_000),
   show_peer_ids: flag,
   allow: hashes,
   deny: hashes,

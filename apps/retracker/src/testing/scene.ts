@@ -25,6 +25,7 @@ const STILL = {
   // One address plays all the clients.
   queue_share_per_address_pct: 100,
   peers_per_address: 5000,
+  requests_per_address_per_sec: 0,
 };
 
 const ENDS = ["finished", "retried", "failed", "lease-lost"] as const;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { TestApp } from "../testing/scene.ts";
+import { failureIn, TestApp } from "../testing/scene.ts";
 import { UdpClient } from "../testing/udp-client.ts";
 import { ConnectionIds } from "./connection-ids.ts";
 import { announceRequest, connectRequest, readUrlData } from "./packets.ts";
@@ -140,4 +140,16 @@ test("path and query travel behind an announce, in pieces when they are long", (
     const out = { connectionId: Buffer.alloc(8), transaction: 1, announce, ip: undefined, path };
     assert.equal(readUrlData(announceRequest(out)), path);
   }
+});
+
+test("packets beyond the pace of an address are dropped, and those of others are not", async () => {
+  await using scene = await TestApp.open({ settings: { requests_per_address_per_sec: 3 } });
+  await using client = await UdpClient.open(scene.retracker.ports.udp!);
+  await client.connect();
+  for (let i = 0; i < 3; i++) assert.equal((await client.announce({})).readUInt32BE(0), 1);
+  client.send(client.packet({}));
+  // A client with a forged address has no connection id, so a connect is not counted.
+  assert.equal((await client.connect()).readUInt32BE(0), 0);
+  assert.equal((await scene.retracker.statistics()).announces, 3);
+  assert.equal(await scene.announce({ from: "127.0.0.2" }).then(failureIn), "");
 });

@@ -33,6 +33,8 @@ export interface UdpServerOptions {
   admit(packet: Buffer): Refused | undefined;
   /** The same for a scrape, which has no place for a key. */
   admitScrape(): Refused | undefined;
+  /** Whether this address may ask once more now. */
+  pace(address: string): boolean;
   onError(error: unknown): void;
 }
 
@@ -101,6 +103,7 @@ export class UdpServer {
     if (!this.#ids.isGood(packet, address, second)) {
       return this.#refuse(socket, packet, from, "connection id expired", second);
     }
+    if (!this.#options.pace(address)) return this.#ignore();
     if (action === ANNOUNCE) this.#announce(socket, packet, from, address);
     else if (action === SCRAPE) this.#scrape(socket, packet, from, second);
     else this.#refuse(socket, packet, from, "unknown action", second);
