@@ -10,7 +10,6 @@ import {
   type JobOptions,
   type OnDependencyFailure,
   orderFlow,
-  PreparedJob,
   readJob,
   SluiceError,
   unknownField,
@@ -147,13 +146,13 @@ function jobOf(item: FlowItem, field: string, places: ReadonlyMap<string, number
   if (!isObject(item)) throw invalid(field, "a job with a queue", item);
   const { queue, payload, after, ...options } = item as FlowItem;
   if (typeof queue !== "string") throw invalid(`${field}.queue`, "the name of a queue", queue);
-  const { dependencies: _, flow: __, ...job } = new PreparedJob();
-  job.payload = encodePayload(payload instanceof Uint8Array ? "bytes" : "json", payload ?? null);
+  const encoded = encodePayload(payload instanceof Uint8Array ? "bytes" : "json", payload ?? null);
+  const job: FlowJob = { queue, after: undefined, payload: encoded };
   readJob(job, options);
-  if (after === undefined) return { ...job, queue, after: undefined };
+  if (after === undefined) return job;
   if (!Array.isArray(after)) throw invalid(`${field}.after`, "an array of jobs", after);
-  const waits = (after as readonly FlowDependency[]).map((one) => afterOf(one, field, places));
-  return { ...job, queue, after: waits };
+  job.after = (after as readonly FlowDependency[]).map((one) => afterOf(one, field, places));
+  return job;
 }
 
 function afterOf(

@@ -289,11 +289,20 @@ class Unread {
   }
 }
 
-/** Options of a job in the names of users, as the stream carries them: `delay` for `delayMs`. */
-export function tellOptions(inner: object): Record<string, unknown> {
-  const told: Record<string, unknown> = {};
+const NONE: ReadonlySet<string> = new Set();
+
+/**
+ * Options of a job in the names of users, as the stream carries them: `delay` for `delayMs`. They
+ * are added to `told`, without those in `beside`.
+ */
+export function tellOptions(
+  inner: object,
+  told: Record<string, unknown> = {},
+  beside = NONE,
+): Record<string, unknown> {
   for (const name in inner) {
     const value = (inner as Record<string, unknown>)[name];
+    if (value === undefined || beside.has(name)) continue;
     const of = TOLD.get(name);
     if (value instanceof Unread) value.tell(told);
     else if (of !== undefined && isObject(value)) told[of.name] = answerOf(of.kind, value);
@@ -303,9 +312,13 @@ export function tellOptions(inner: object): Record<string, unknown> {
 }
 
 /** The reverse. The first option that cannot be read is kept beside the others as `unread`. */
-export function hearOptions(told: object): Record<string, unknown> {
-  const inner: Record<string, unknown> = {};
+export function hearOptions(
+  told: object,
+  inner: Record<string, unknown> = {},
+  beside = NONE,
+): Record<string, unknown> {
   for (const name in told) {
+    if (beside.has(name)) continue;
     const value = (told as Record<string, unknown>)[name];
     try {
       readJob(inner, { [name]: value });

@@ -73,24 +73,31 @@ export function writeCall(writer: FrameWriter, name: WireName, args: readonly un
   writeBlobs(writer, blobs);
 }
 
+/** What a job of a call has beside its options. */
+const BESIDE: ReadonlySet<string> = new Set(["queue", "after", "payload"]);
+
 /** Jobs in the names of users, with their payloads beside them; the broker refuses what is none. */
 function tellJobs(jobs: unknown, blobs: Uint8Array[]): unknown {
   if (!Array.isArray(jobs)) return jobs;
-  return jobs.map((job: unknown) => {
-    if (!isObject(job)) return job;
-    const { queue, after, payload, ...options } = job;
-    const at = payload instanceof Uint8Array ? { payload: blobs.push(payload) - 1 } : {};
-    return { queue, after, ...tellOptions(options), ...at };
-  });
+  return jobs.map((job: unknown) => (isObject(job) ? tellJob(job, blobs) : job));
+}
+
+/** Field by field: a rest and two spreads of jobs with all their options took 3 µs a job. */
+function tellJob(job: Record<string, unknown>, blobs: Uint8Array[]): unknown {
+  const { queue, after, payload } = job;
+  const told = tellOptions(job, { queue, after }, BESIDE);
+  if (payload instanceof Uint8Array) told.payload = blobs.push(payload) - 1;
+  return told;
 }
 
 function hearJobs(jobs: unknown, blobs: readonly Uint8Array[]): unknown {
   if (!Array.isArray(jobs)) return jobs;
-  return jobs.map((job: unknown) => {
-    if (!isObject(job)) return job;
-    const { queue, after, payload, ...options } = job;
-    return { ...hearOptions(options), queue, after, payload: blobs[payload as number] };
-  });
+  return jobs.map((job: unknown) => (isObject(job) ? hearJob(job, blobs) : job));
+}
+
+function hearJob(job: Record<string, unknown>, blobs: readonly Uint8Array[]): unknown {
+  const { queue, after, payload } = job;
+  return hearOptions(job, { queue, after, payload: blobs[payload as number] }, BESIDE);
 }
 
 export function readCall(reader: FrameReader): WireCall {

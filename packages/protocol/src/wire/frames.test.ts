@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FRAME_BYTES_MAX } from "../limits.ts";
+import { PreparedJob } from "../options/job-options.ts";
+import { readCall, writeCall } from "./calls.ts";
 import { BATCH_MAX, FrameReader, FrameWriter, KIND, readHello, readTokens } from "./index.ts";
 import { frameOf, GREETINGS, SAMPLES } from "./sample-frames.ts";
 
@@ -116,4 +118,27 @@ test("JSON that is nested too deep is refused, brackets in texts do not count", 
   assert.ok(read("[".repeat(600) + "]".repeat(600)));
   const text = JSON.stringify('["\\{'.repeat(1000));
   assert.equal(read(text), '["\\{'.repeat(1000));
+});
+
+test("jobs of a flow travel with the options that they have, and no others", () => {
+  const payload = new Uint8Array([1, 2]);
+  const first = Object.assign(new PreparedJob(), { queue: "a", payload, delayMs: 5_000, cost: 2 });
+  const second = { queue: "b", payload: payload.subarray(1), after: [{ job: 0 }] };
+  const flow = ["q", [first, second], { flow: "q/1" }];
+  const sent = (): FrameReader =>
+    written(KIND.call, (writer) => writeCall(writer, "addFlow", flow));
+  assert.deepEqual(readCall(sent()), {
+    name: "addFlow",
+    args: [
+      "q",
+      [{ queue: "a", after: undefined, payload, delayMs: 5_000, cost: 2 }, { ...second }],
+      { flow: "q/1" },
+    ],
+  });
+  const reader = sent();
+  reader.short();
+  assert.deepEqual((reader.json() as unknown[])[1], [
+    { queue: "a", payload: 0, delay: 5_000, cost: 2 },
+    { queue: "b", payload: 1, after: [{ job: 0 }] },
+  ]);
 });
