@@ -20,7 +20,7 @@ const CHUNK_MASK = (1 << CHUNK_SHIFT) - 1;
 export class Buckets {
   /** Rows in the index. */
   size = 0;
-  /** Buckets in use: rises by one at most with every insert. */
+  /** Buckets in use: rises by one at most with every split. */
   count = 1 << CHUNK_SHIFT;
   /** All ones, and at least `count - 1`. */
   #mask = CHUNK_MASK;
@@ -28,10 +28,13 @@ export class Buckets {
   readonly #table: Table;
   readonly #link: number;
 
+  readonly #perRow: number;
+
   /** `link` is the 32-bit field of the row that holds the chain. */
-  constructor(table: Table, link: number) {
+  constructor(table: Table, link: number, perRow = 1) {
     this.#table = table;
     this.#link = link;
+    this.#perRow = perRow;
   }
 
   /** The first row that may have this hash, or 0. */
@@ -53,11 +56,11 @@ export class Buckets {
   }
 
   /**
-   * Opens one more bucket if there are fewer than rows, and takes the chain off the bucket that
-   * shares its rows with it: the index must place each of them again. Answers the first of them.
+   * Opens one more bucket if there are fewer than the rows need, and takes the chain off the bucket
+   * that shares its rows with it: the index must place each of them again. Answers the first.
    */
   split(): number {
-    if (this.size <= this.count) return 0;
+    if (this.size * this.#perRow <= this.count) return 0;
     const fresh = this.count++;
     if (fresh > this.#mask) this.#mask = this.#mask * 2 + 1;
     if (fresh >>> CHUNK_SHIFT === this.#heads.length) {
