@@ -45,10 +45,12 @@ export class KeptJobs {
 
   entered(core: KeptWorld, row: number, queue: QueueState): void {
     this.#count(core, row, 1);
-    const place = core.jobs.num(queue.keptHead, SEQ);
+    // The oldest one is not read for this: it is hardly in the cache.
+    if (queue.keptHead !== row) return;
+    const place = core.jobs.num(row, SEQ);
     if (!this.#oldest.has(queue.index + 1)) this.#oldest.add(queue.index + 1, place, queue.serial);
     // After a restart the record of an older job may come later.
-    else if (queue.keptHead === row) this.#oldest.move(queue.index + 1, place);
+    else this.#oldest.move(queue.index + 1, place);
   }
 
   left(core: KeptWorld, row: number, queue: QueueState): void {
@@ -63,10 +65,14 @@ export class KeptJobs {
     if (extra?.result !== undefined) this.resultBytes += by * sizeOf(extra.result);
   }
 
+  get isOver(): boolean {
+    const { jobs, resultBytes, payloadBytes } = this.#max;
+    return this.jobs > jobs || this.resultBytes > resultBytes || this.payloadBytes > payloadBytes;
+  }
+
   /** The job that is the first to go, while there are too many; 0: there are not. */
   #excess(core: KeptWorld): number {
-    const { jobs, resultBytes, payloadBytes } = this.#max;
-    while (this.jobs > jobs || this.resultBytes > resultBytes || this.payloadBytes > payloadBytes) {
+    while (this.isOver) {
       const queue = core.queues[this.#oldest.peek() - 1]!;
       const place = core.jobs.num(queue.keptHead, SEQ);
       if (place <= this.#oldest.peekTime()) return queue.keptHead;

@@ -19,25 +19,29 @@ export class LaneWaits {
 
   /** Counts a job of a lane; `isFirst`: nothing of the lane ran before. */
   count(lane: number, waitMs: number, isFirst: boolean): void {
-    const place = lane % PLACES;
-    if (this.#lanes[place] !== lane || isFirst) {
-      if (this.#lanes[place] !== lane && this.#heats[place]! > 0) {
-        this.#heats[place]!--;
-        return;
-      }
-      this.#lanes[place] = lane;
-      this.#heats[place] = 1;
-      this.#waitsMs[place] = waitMs;
-      return;
-    }
+    const place = lane & (PLACES - 1);
+    if (this.#lanes[place] !== lane || isFirst) return this.#takePlace(place, lane, waitMs);
     const heat = this.#heats[place]!;
     if (heat < HEAT_MAX) this.#heats[place] = heat + 1;
-    this.#waitsMs[place]! += (waitMs - this.#waitsMs[place]!) / Math.min(JOBS, heat + 1);
+    const mean = this.#waitsMs[place]!;
+    // A busy lane pays for no division.
+    const share = heat < JOBS ? 1 / (heat + 1) : 1 / JOBS;
+    this.#waitsMs[place] = mean + (waitMs - mean) * share;
+  }
+
+  #takePlace(place: number, lane: number, waitMs: number): void {
+    if (this.#lanes[place] !== lane && this.#heats[place]! > 0) {
+      this.#heats[place]!--;
+      return;
+    }
+    this.#lanes[place] = lane;
+    this.#heats[place] = 1;
+    this.#waitsMs[place] = waitMs;
   }
 
   /** The mean of the last jobs; undefined for a lane that is not among the busiest. */
   read(lane: number): number | undefined {
-    const place = lane % PLACES;
+    const place = lane & (PLACES - 1);
     return this.#lanes[place] === lane ? this.#waitsMs[place] : undefined;
   }
 }

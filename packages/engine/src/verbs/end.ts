@@ -183,6 +183,7 @@ function retain(core: Core, row: number, queue: QueueState, now: number): void {
 /** A job was kept: those that have no room any more are forgotten. */
 export function trimKept(core: Core, queue: QueueState): void {
   if (queue.kept > queue.config.results.jobs) forgetKept(core, queue.keptHead, queue);
+  if (!core.keptJobs.isOver) return;
   core.keptJobs.trim(core, (row) => forgetKept(core, row, core.queueOf(row)));
 }
 
