@@ -38,7 +38,7 @@ export const SCANNED_PER_TURN_BYTES = 2 * 1024 * 1024;
 /** Jobs of one step of an action on many: at most 16 µs each, so that adds beside it wait 1 ms. */
 export const BULK_STEP_JOBS = 50;
 
-/** The same while other calls wait for the log. */
+/** The same for the first step, and while other calls write. */
 export const BULK_STEP_JOBS_BESIDE = 10;
 
 /** Actions on many jobs that run at once: each takes its steps between other calls. */

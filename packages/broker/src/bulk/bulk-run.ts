@@ -31,6 +31,9 @@ export class BulkRun {
   record: BulkRecord;
   isStopped = false;
   #over: Promise<void> | undefined = undefined;
+  /** The size of the latest step, and how much was written when it ended. */
+  #jobs = 0;
+  #writtenBytes = -1;
 
   constructor(of: BulkParts, record: BulkRecord) {
     this.#of = of;
@@ -52,20 +55,31 @@ export class BulkRun {
     const { calls, journal } = this.#of;
     const { ids } = this.record.filter;
     const walk = calls.ask((engine) => engine.queries.walkJobs(engineFilter(this.record.filter)));
-    const most = (): number =>
-      journal.isCommitting || journal.unsyncedBytes > 0 ? BULK_STEP_JOBS_BESIDE : BULK_STEP_JOBS;
+    const most = (): number => this.#stepJobs();
     const batches = ids === undefined ? walked(walk, most) : named(ids, most);
     for (const batch of batches) {
       if (this.isStopped) break;
       const chosen = await this.#choose(batch.filter((id) => this.#isMeant(walk, id)));
       if (chosen.length > 0) {
         this.#step(walk, chosen);
+        this.#writtenBytes = journal.writtenBytes;
         await journal.durable();
       }
       await new Promise(setImmediate);
     }
     this.#end();
     await journal.durable();
+  }
+
+  /**
+   * A step begins small, and doubles while no other call writes. Steps of full size would delay
+   * those that come after a pause: the first of them has to wait for a whole step.
+   */
+  #stepJobs(): number {
+    const isQuiet = this.#of.journal.writtenBytes === this.#writtenBytes;
+    const jobs = isQuiet ? 2 * this.#jobs : BULK_STEP_JOBS_BESIDE;
+    this.#jobs = Math.min(jobs, BULK_STEP_JOBS);
+    return this.#jobs;
   }
 
   /** It was there when the action started, and is still as it was meant. */
