@@ -9,7 +9,7 @@ import type { Group } from "../figure.ts";
 import { startRedis } from "../peers/servers/redis.ts";
 import { Scratch } from "../scratch.ts";
 
-const SCHEDULES = 20_000;
+const SCHEDULES = 100_000;
 const EVERY_MS = 1000;
 const MEASURED_MS = 10_000;
 const IN_FLIGHT = 500;
