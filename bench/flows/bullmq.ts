@@ -13,6 +13,8 @@ import { figureOf } from "../spread.ts";
 
 /** Many enough that a run of either side takes longer than half a second. */
 const FLOWS = 5000;
+/** Runs that are not measured: later ones are no faster, on either side. */
+const WARM_UPS = 3;
 const CHILDREN = 10;
 /** Flows that are added at once. */
 const ADDERS = 50;
@@ -39,9 +41,10 @@ async function measure(scale: Scale): Promise<Figure[]> {
   await using _sluice = sluice.server;
   await using peer = await bullmq(redis.address);
   await using own = await ours(sluice.address);
-  // The first run warms up.
-  await peer.run(flows);
-  await own.run(flows);
+  for (let run = 0; run < WARM_UPS; run++) {
+    await peer.run(flows);
+    await own.run(flows);
+  }
   const peers: number[] = [];
   const speeds: number[] = [];
   for (let run = 0; run < scale.runs; run++) {
