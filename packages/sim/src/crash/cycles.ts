@@ -19,6 +19,7 @@ const CHILD = fileURLToPath(new URL("child/main.ts", import.meta.url));
 const LIFE_MS_MAX = 150;
 const EARLY_MS_MAX = 200;
 const HANG_MS = 20_000;
+const LOOK_MS = 100;
 const HELD_MAX = 40;
 const IDS_MAX = 200;
 
@@ -97,8 +98,7 @@ export class Cycles {
     });
     // Some die while they open.
     const isEarly = this.#life > 0 && this.#random.chance(0.15);
-    const hang = setTimeout(HANG_MS, "hang", { ref: false });
-    const first = isEarly ? undefined : await Promise.race([opened, gone, hang]);
+    const first = isEarly ? undefined : await Promise.race([opened, gone, hang()]);
     if (first !== "hang")
       await setTimeout(this.#random.below(isEarly ? EARLY_MS_MAX : LIFE_MS_MAX));
     child.kill("SIGKILL");
@@ -133,4 +133,11 @@ export class Cycles {
     ids.push(...record.jobs.map(({ id }) => id));
     this.#memory = { held: held.slice(-HELD_MAX), ids: ids.slice(-IDS_MAX) };
   }
+}
+
+/** A pause of the whole run (Ctrl-Z, a machine that sleeps) passes one look, and is no hang. */
+async function hang(): Promise<"hang"> {
+  for (let ms = 0; ms < HANG_MS; ms += LOOK_MS)
+    await setTimeout(LOOK_MS, undefined, { ref: false });
+  return "hang";
 }
