@@ -1,4 +1,5 @@
 import type { Client } from "pg";
+import { bindInParts } from "./bind-in-parts.ts";
 import type { PostgresSettings } from "./options.ts";
 
 /** Where the database is, and how it is used. */
@@ -80,6 +81,7 @@ export class PostgresSession {
     } as ConstructorParameters<typeof pg.Client>[0]);
     client.on("error", (error) => this.#lose(client, error));
     client.on("end", () => this.#lose(client, new Error("Connection ended")));
+    bindInParts(client.connection);
     try {
       await client.connect();
       const mode = durability === "os" ? "off" : "on";
