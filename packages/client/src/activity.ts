@@ -6,6 +6,7 @@
  * answered behind all that is being written, so when it changes nothing, nothing was on its way.
  */
 import type { Broker } from "@sluice/protocol";
+import { turn } from "./turn.ts";
 
 /** Calls that wait for something outside, so waiting for them might never end. */
 const OPEN_ENDED: ReadonlySet<PropertyKey> = new Set([
@@ -104,12 +105,4 @@ export class Activity {
     };
     return [queue, options, counted];
   }
-}
-
-/** One turn of the event loop, input and output included. */
-function turn(): Promise<void> {
-  return new Promise((resolve) => {
-    if (typeof setImmediate === "function") setImmediate(resolve);
-    else setTimeout(resolve, 0);
-  });
 }

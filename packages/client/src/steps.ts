@@ -24,6 +24,7 @@ import {
 } from "@sluice/protocol";
 import { RetryAfter, textOf, Unrecoverable } from "./errors.ts";
 import { checkJson } from "./payload.ts";
+import { StepsUnderWay, type StepUnderWay } from "./steps-under-way.ts";
 
 /** What a handler does in steps. The functions may be taken out of the object. */
 export interface Steps {
@@ -67,7 +68,10 @@ export class JobSteps implements Steps {
   readonly #lease: StepLease;
   readonly #counts = new Map<string, number>();
   readonly #kinds = new Map<string, StepKind>();
+  readonly #underWay = new StepsUnderWay();
   #known: Promise<Known> | undefined = undefined;
+  /** The suspension that is asked for; true: the run is over. */
+  #suspending: Promise<boolean> = Promise.resolve(false);
 
   constructor(lease: StepLease) {
     this.#lease = lease;
@@ -78,16 +82,32 @@ export class JobSteps implements Steps {
     fn: () => T | Promise<T>,
     options: StepOptions = {},
   ): Promise<Awaited<T>> => {
-    const { gates = [], cost, retry } = parseStep(options);
+    const parsed = parseStep(options);
     const of = this.#next(name, "run");
+    const hasGates = parsed.gates !== undefined && parsed.gates.length > 0;
+    if (hasGates) this.#underWay.checkGates(name);
+    const step = this.#underWay.begin(name, hasGates);
+    try {
+      return (await this.#run(of, step, fn, parsed)) as Awaited<T>;
+    } finally {
+      this.#underWay.end(step);
+    }
+  };
+
+  async #run(
+    of: StepName & { kind: StepKind },
+    underWay: StepUnderWay,
+    fn: () => unknown,
+    { gates = [], cost, retry }: ReturnType<typeof parseStep>,
+  ): Promise<unknown> {
     const known = await this.#load();
     const step = this.#find(known, of);
-    if (step?.isDone === true) return step.value as Awaited<T>;
+    if (step?.isDone === true) return step.value;
     const suspension = { ...of, ...(gates.length > 0 ? { gates, cost } : {}) };
-    if (gates.length > 0 && known.granted !== keyOf(of)) await this.#suspend(suspension);
-    known.granted = undefined;
+    if (gates.length > 0 && known.granted !== keyOf(of)) await this.#suspend(suspension, underWay);
+    if (known.granted === keyOf(of)) known.granted = undefined;
     try {
-      return (await this.#do(known, of, fn)) as Awaited<T>;
+      return await this.#do(known, of, () => this.#underWay.run(underWay, fn));
     } catch (error) {
       const failures = (step?.failures ?? 0) + 1;
       const isFinal = error instanceof Unrecoverable || error instanceof RetryAfter;
@@ -95,10 +115,10 @@ export class JobSteps implements Steps {
         throw error;
       }
       const delayMs = backoffMs(retry, failures);
-      await this.#suspend({ ...suspension, delayMs, failures, error: textOf(error) });
+      await this.#suspend({ ...suspension, delayMs, failures, error: textOf(error) }, underWay);
       throw error;
     }
-  };
+  }
 
   readonly sleep = async (duration: Duration): Promise<void> => {
     const delayMs = parseDuration("sleep", duration);
@@ -165,9 +185,16 @@ export class JobSteps implements Steps {
     return (await this.#known).steps.get(keyOf(of))!;
   }
 
-  /** Settles only when there was no need to suspend. */
-  async #suspend(of: Omit<Suspension, "lease">): Promise<void> {
-    const isSuspended = await this.#lease.suspend(of);
+  /**
+   * Settles only when there was no need to suspend. Other steps of the run are recorded first, and
+   * of several suspensions the first ends the run.
+   */
+  async #suspend(of: Omit<Suspension, "lease">, step?: StepUnderWay): Promise<void> {
+    if (step !== undefined) this.#underWay.end(step);
+    await this.#underWay.others();
+    const before = this.#suspending.catch(() => false);
+    this.#suspending = before.then((isOver) => isOver || this.#lease.suspend(of));
+    const isSuspended = await this.#suspending;
     if (isSuspended) await new Promise(() => {});
   }
 
