@@ -193,6 +193,73 @@ test("a flow that is cancelled, or never sealed, runs in no partition", async ()
   }
 });
 
+/** A chain over three partitions, and a job of each that another job waits for too. */
+async function chained(one: Stage): Promise<{ top: string; ours: string[]; kept: string[] }> {
+  const jobs = [
+    flowJob(ELSEWHERE, "deepest"),
+    flowJob(THERE, "deep", [{ job: 0 }]),
+    flowJob(HERE, "own", [{ job: 1 }]),
+    flowJob(THERE, "shared"),
+    flowJob(HERE, "top", [{ job: 2 }, { job: 3 }]),
+    flowJob(HERE, "other", [{ job: 3 }]),
+  ];
+  const { jobs: added } = await one.router.addFlow(HERE, jobs);
+  await settled(one);
+  const [deepest, deep, own, shared, top, other] = added.map(({ id }) => id);
+  return { top: top!, ours: [top!, own!, deep!, deepest!], kept: [shared!, other!] };
+}
+
+test("a job is cancelled with what it waits for in other partitions", async () => {
+  const one = await staged();
+  const { top, ours, kept } = await chained(one);
+  const cancel = () => one.router.cancel([top], { dependencies: true });
+  assert.deepEqual(await cancel(), [{ ok: true }]);
+  await settled(one);
+  assert.deepEqual(
+    await ends(one, ours),
+    ours.map(() => "cancelled"),
+  );
+  assert.deepEqual(await ends(one, kept), ["waiting", "blocked"]);
+  assert.deepEqual(await cancel(), [{ ok: false }]);
+  const [shared] = await take(one, THERE);
+  await finish(one, shared!, "s");
+  assert.deepEqual((await take(one, HERE)).map(textOf), ["other"]);
+});
+
+test("a cancelled job that others wait for over partitions leaves what they need", async () => {
+  const one = await staged();
+  const first = await add(one, HERE, "first");
+  const mine = await add(one, THERE, "mine", [{ id: first }]);
+  const theirs = await add(one, ELSEWHERE, "theirs", [{ id: first }]);
+  await one.router.cancel([mine], { dependencies: true });
+  await settled(one);
+  assert.deepEqual(await ends(one, [mine, first, theirs]), ["cancelled", "waiting", "blocked"]);
+  await one.router.cancel([theirs], { dependencies: true });
+  await settled(one);
+  assert.deepEqual(await ends(one, [first, theirs]), ["cancelled", "cancelled"]);
+});
+
+test("what a cancelled job waits for is cancelled though partitions crash meanwhile", async () => {
+  const one = await staged();
+  const { top, ours, kept } = await chained(one);
+  one.cluster.away.add(1);
+  await one.cluster.drop(1, "crash");
+  await one.router.cancel([top], { dependencies: true });
+  await settled(one);
+  assert.deepEqual(await ends(one, ours.slice(0, 2)), ["cancelled", "cancelled"]);
+  await one.cluster.drop(0, "crash");
+  one.cluster.away.delete(1);
+  const asked = one.router.queues();
+  await one.clock.advance(60_000);
+  await asked;
+  await settled(one);
+  assert.deepEqual(
+    await ends(one, ours),
+    ours.map(() => "cancelled"),
+  );
+  assert.deepEqual(await ends(one, kept), ["waiting", "blocked"]);
+});
+
 test("a flow of which one job is refused leaves none that could run", async () => {
   const one = await staged();
   const bad = { ...flowJob(THERE, "bad", [{ job: 0 }]), weight: 0 };

@@ -24,6 +24,7 @@ import {
   LINK_RETRY_MS_MAX,
 } from "../limits.ts";
 import { partitionOf } from "../partition-port/names.ts";
+import { cancelMessage, isOver, type ListedLink, listedIn } from "./cancel-over.ts";
 import { ENDED, LINKS, type Link, linkJobOf, message, PART, withLinks } from "./link-jobs.ts";
 
 export interface FlowMessagesOptions {
@@ -33,6 +34,9 @@ export interface FlowMessagesOptions {
   readonly at: <T>(partition: number, call: (port: Broker) => Promise<T>) => Promise<T>;
   readonly clock: Clock;
 }
+
+/** Jobs of other partitions that are cancelled together. */
+const CANCELS_AT_ONCE = 64;
 
 /** How a job ended, as its message says it. */
 interface End {
@@ -110,7 +114,26 @@ export class FlowMessages {
   #carry(job: LeasedJob): Promise<void> {
     const of = linkJobOf(job.headers);
     if (of.kind === "message") return this.#send(job, of.tells);
+    if (of.kind === "cancel") return this.#cancel(job);
     return of.kind === "stand-in" ? this.#stand(job, of) : this.#ack(job);
+  }
+
+  /** A job was cancelled with what it waits for, which includes jobs of other partitions. */
+  async #cancel(job: LeasedJob): Promise<void> {
+    const links = listedIn(job.payload);
+    for (let from = 0; from < links.length; from += CANCELS_AT_ONCE) {
+      const some = links.slice(from, from + CANCELS_AT_ONCE);
+      await Promise.all(some.map((link) => this.#cancelOver(link)));
+      const { lease, expiresIn: leaseMs } = job;
+      const [outcome] = await this.#port.extend([{ lease, leaseMs }]);
+      check(outcome!);
+    }
+    await this.#ack(job);
+  }
+
+  async #cancelOver(link: ListedLink): Promise<void> {
+    if (!(await isOver(this.#port, link))) return;
+    await this.#ask(partitionOf(link.of), (port) => cancelMessage(port, link));
   }
 
   /** Signals to a stand-in how the job ended. */

@@ -1,7 +1,7 @@
 /**
  * Jobs that wait for jobs of another partition.
  *
- * Three kinds of jobs in the queue `sluice.flows` carry an end from one partition to another:
+ * Four kinds of jobs in the queue `sluice.flows` carry an end from one partition to another:
  *
  *   stand-in   in the partition of the dependent, which waits for it; ends as the job did for which
  *              it stands
@@ -9,6 +9,8 @@
  *              the stand-in how it ended, by a signal
  *   seal       in the home partition of a flow over several partitions, and a job of that flow; the
  *              jobs in the other partitions wait for it, by stand-ins
+ *   cancel     in the partition of a job that is cancelled with what it waits for; then cancels
+ *              messages in other partitions (`cancel-over.ts`)
  *
  * All are ordinary jobs of ordinary logs, so each hop resumes after a crash and has its effect
  * once: a message that is delivered twice signals under the same operation id.
@@ -25,6 +27,7 @@ const OF = "sluice-of";
 const ON = "sluice-on";
 const TELLS = "sluice-tells";
 const SEAL = "sluice-seal";
+const CANCELS = "sluice-cancels";
 
 const QUEUE: QueueOptions = {
   dlq: false,
@@ -47,7 +50,8 @@ export interface Link {
 export type LinkJob =
   | ({ kind: "stand-in" } & Link)
   | { kind: "message"; tells: string }
-  | { kind: "seal" };
+  | { kind: "seal" }
+  | { kind: "cancel" };
 
 export function standIn({ of, on, isSeal }: Link): NewJob {
   const headers = { [OF]: of, [ON]: on, ...(isSeal === true ? { [SEAL]: "1" } : {}) };
@@ -68,8 +72,19 @@ export function seal(): NewJob {
   return { payload: EMPTY, headers: { [SEAL]: "1" } };
 }
 
+/** It runs when the job has ended, which is at once when that one is cancelled. */
+export function cancels(id: string, payload: Uint8Array): NewJob {
+  return {
+    payload,
+    headers: { [CANCELS]: id },
+    dedupe: { key: `${CANCELS} ${id}`, mode: "pending" },
+    after: [{ id, onDependencyFailure: "run" }],
+  };
+}
+
 export function linkJobOf(headers: Readonly<Record<string, string>>): LinkJob {
   const { [OF]: of, [ON]: on, [TELLS]: tells, [SEAL]: isSeal } = headers;
+  if (headers[CANCELS] !== undefined) return { kind: "cancel" };
   if (tells !== undefined) return { kind: "message", tells };
   if (of === undefined) return { kind: "seal" };
   const link = { of, on: on as OnDependencyFailure };

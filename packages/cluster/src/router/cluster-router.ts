@@ -16,6 +16,7 @@ import {
   boundCalls,
   type CallName,
   type CallOptions,
+  type CancelOptions,
   type Clock,
   type ConsumeOptions,
   type Consumer,
@@ -59,12 +60,14 @@ import {
   type QueueOptions,
   type QueuesOptions,
   type RedriveOptions,
+  rowOf,
   type ScheduleInfo,
   type ScheduleOptions,
   type SchedulesOptions,
   type StatsOptions,
   type StoreEntry,
   SystemClock,
+  toSluiceError,
   type Why,
 } from "@sluice/protocol";
 import type { Directory, Partitions } from "../directory.ts";
@@ -105,6 +108,7 @@ export interface ClusterRouterOptions {
 type Own =
   | "add"
   | "addFlow"
+  | "cancel"
   | "openFlow"
   | "sealFlow"
   | "cancelFlow"
@@ -265,6 +269,22 @@ export class ClusterRouter extends callsOf<Exclude<CallName, Own>>() implements 
 
   async dependents(id: string, options?: PageOptions): Promise<Page<DependencyInfo>> {
     return this.#linked.dependents(id, options);
+  }
+
+  async cancel(ids: readonly string[], options?: CancelOptions): Promise<Outcome<boolean>[]> {
+    this.#calls.check();
+    const all = [ids, options];
+    if (options?.dependencies !== true || !Array.isArray(ids)) return this.#cancel(all);
+    if (this.#anyNode !== undefined) return this.#anyNode.cancel(ids, options);
+    // What cannot be noted is not cancelled, so that the caller can try again.
+    const noted = await outcomesOf(ids, (id) => this.#flows.noteCancel(id));
+    const rest = ids.filter((_, i) => noted[i]!.error === undefined);
+    const answers = rest.length === 0 ? [] : await this.#cancel([rest, options]);
+    return noted.map(({ error }) => (error === undefined ? answers.shift()! : { error }));
+  }
+
+  async #cancel(args: readonly unknown[]): Promise<Outcome<boolean>[]> {
+    return plainCall("cancel", rowOf("cancel"))(this.#calls, args) as Promise<Outcome<boolean>[]>;
   }
 
   /** A call by hand that must take effect once, with the options under which it is made. */
@@ -431,6 +451,22 @@ export class ClusterRouter extends callsOf<Exclude<CallName, Own>>() implements 
       this.#config.write(store, entries, own),
     );
   }
+}
+
+async function outcomesOf(
+  ids: readonly string[],
+  call: (id: string) => Promise<void>,
+): Promise<Outcome<true>[]> {
+  const outcomes: Outcome<true>[] = [];
+  for (const id of ids) {
+    outcomes.push(
+      await call(id).then(
+        () => ({ ok: true }),
+        (error) => ({ error: toSluiceError(error).toJSON() }),
+      ),
+    );
+  }
+  return outcomes;
 }
 
 boundCalls(ClusterRouter, { clockOf: ({ clock }) => clock, graceMs: PARTITIONS_FIRST_MS });

@@ -10,7 +10,9 @@ import {
   queueOfGroup,
   SluiceError,
 } from "@sluice/protocol";
+import { noteCancel } from "../flows/cancel-over.ts";
 import type { FlowLinks } from "../flows/flow-links.ts";
+import { LINKS } from "../flows/link-jobs.ts";
 import { partitionOf } from "../partition-port/names.ts";
 import { CrossFlow, type CrossFlowOptions } from "./cross-flow.ts";
 import type { PartitionCalls } from "./partition-calls.ts";
@@ -82,6 +84,14 @@ export class RoutedFlows {
 
   async at<T>(flow: string, call: (port: Broker) => Promise<T>): Promise<T> {
     return this.#calls.make(this.#partitionOfFlow(flow), call);
+  }
+
+  /** Before a job is cancelled with what it waits for: notes what of that is elsewhere. */
+  async noteCancel(id: unknown): Promise<void> {
+    const { directory } = this.#calls;
+    const partition = partitionOf(id);
+    if (!directory.isPlaced(LINKS) || !directory.placementOf(LINKS).includes(partition)) return;
+    await this.#calls.make(partition, (port) => noteCancel(port, id as string));
   }
 
   #partitionOfFlow(flow: string): number {
