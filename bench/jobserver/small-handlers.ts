@@ -2,7 +2,7 @@
 // second, and what a job costs. Jobs are added without HTTP.
 
 import { fileURLToPath } from "node:url";
-import { createJobServer, readConfig } from "@sluice/jobserver";
+import { createJobServer, keepPausesShort, readConfig } from "@sluice/jobserver";
 import type { Group, Report, Scale } from "../figure.ts";
 import { Scratch } from "../scratch.ts";
 import { figureOf } from "../spread.ts";
@@ -56,6 +56,8 @@ async function speedOf(dir: string, where: string | typeof handlers, jobs: numbe
 }
 
 async function measure(scale: Scale, report: Report): Promise<void> {
+  // As the command does.
+  keepPausesShort();
   using scratch = new Scratch();
   const jobs = scale.size(JOBS);
   const inServer: Speed[] = [];

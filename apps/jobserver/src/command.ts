@@ -6,6 +6,7 @@ import { type Config, readConfig } from "./config.ts";
 import { BadVariable, type Environment } from "./environment.ts";
 import { BadHandlers } from "./handlers/load.ts";
 import { createJobServer, type RunningJobServer } from "./serve.ts";
+import { keepPausesShort } from "./short-pauses.ts";
 import { unknownVariables } from "./unknown-variables.ts";
 
 const USAGE = `sluice jobserver            a job server over HTTP, preferred submitters first
@@ -50,6 +51,7 @@ export async function main(
 
 async function run(path: string | undefined, env: Environment): Promise<number> {
   const config = readConfig(env);
+  keepPausesShort();
   for (const name of unknownVariables(env)) {
     console.error(`${name} is not a setting of the job server and is ignored`);
   }
