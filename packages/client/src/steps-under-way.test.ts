@@ -110,6 +110,6 @@ test("a step with gates inside another one with gates is refused by both names",
   mail.work((_, { step }) =>
     step.run("outer", () => slow(step, [], "inner", ["gate"]), { gates: ["other"] }),
   );
-  const refused = /step "inner" has gates, and is called in step "outer", which has gates too/;
+  const refused = /step "inner" is called in step "outer", and both have gates/;
   await assert.rejects((await mail.add(1)).finished(), refused);
 });

@@ -75,8 +75,7 @@ export class StepsUnderWay {
     for (let step = this.#caller(); step !== undefined; step = step.caller) {
       if (!step.hasGates) continue;
       const [own, other] = [JSON.stringify(name), JSON.stringify(step.name)];
-      const both = `step ${own} has gates, and is called in step ${other}, which has gates too`;
-      const message = `${both}: call it after that step`;
+      const message = `step ${own} is called in step ${other}, and both have gates: call it after`;
       throw new SluiceError("CONFLICT", message, { field: "name", value: name });
     }
   }
