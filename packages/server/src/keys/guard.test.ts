@@ -91,6 +91,16 @@ test("cancelling what a job waits for needs produce on all queues", async (t) =>
   assert.equal((await broker.job(payment)).state, "cancelled");
 });
 
+test("a schedule's jobs follow no job that its key may not see", async (t) => {
+  const broker = await place(t);
+  const guarded = guard(broker, principal("admin orders"));
+  const [ours, theirs] = [await addTo(broker, "orders"), await addTo(broker, "payments")];
+  const set = (id: string) =>
+    guarded.setSchedule("orders", "s", { every: "1h", options: { after: [id] } });
+  await set(ours);
+  await assert.rejects(set(theirs), { code: "JOB_NOT_FOUND" });
+});
+
 test("items without rights are refused in their places, and reach no job", async (t) => {
   const broker = await place(t);
   const guarded = guard(broker, principal("admin orders.*"));

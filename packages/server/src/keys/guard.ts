@@ -303,8 +303,11 @@ class Guard extends callsOf<Exclude<CallName, Own>>() implements Broker, Access 
   ): Promise<ScheduleInfo> {
     this.permit.enter("admin", queue);
     const job = options?.options as NewJob;
+    const hidden = await hiddenJobs(this, [job]);
     const error =
-      refuseGroup(this.permit, queue, job) ?? refuseGates(this.permit.nameable(queue), job);
+      refuseGroup(this.permit, queue, job) ??
+      refuseGates(this.permit.nameable(queue), job) ??
+      refuseAfter(hidden, job);
     if (error !== undefined) throw error;
     return this.broker.setSchedule(queue, schedule, options);
   }
