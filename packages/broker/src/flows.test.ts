@@ -95,3 +95,12 @@ test("a handler that reads results by page lets other work run between two pages
   );
   await broker.close();
 });
+
+test("a flow that is none is refused by its name", async () => {
+  const broker = await openBroker({ log: new MemoryLog(), clock: turningClock(5) });
+  for (const flow of ["q/zzz", "q/", "zzz"]) {
+    const message = `there is no flow "${flow}"`;
+    await assert.rejects(broker.sealFlow(flow), { code: "JOB_NOT_FOUND", message });
+  }
+  await broker.close();
+});

@@ -19,11 +19,12 @@ import {
   type PageOptions,
   queueOfGroup,
   SluiceError,
+  underField,
 } from "@sluice/protocol";
 import { addedOf } from "./add.ts";
 import type { Chunks } from "./chunks.ts";
 import type { EngineCalls } from "./engine-calls.ts";
-import { idOf, parseId } from "./job-ids.ts";
+import { idOf, jobAt, parseId } from "./job-ids.ts";
 import type { Journal } from "./journal.ts";
 import { FLOW_LINKS_PER_TURN, RESULTS_PAGE_BYTES } from "./limits.ts";
 import { pieceEnds, questionOf, specOf } from "./new-jobs.ts";
@@ -158,7 +159,8 @@ export class FlowCalls {
     for (const [place, at] of order.entries()) placeOf[at] = place;
     const entries = order.map((at): Entry => {
       const { queue, after, ...job } = jobs[at]!;
-      const spec = specOf(job, queue, this.#of.options.payloadBytesMax);
+      const { payloadBytesMax } = this.#of.options;
+      const spec = underField(`jobs.${at}`, () => specOf(job, queue, payloadBytesMax));
       const all = (after ?? []).map((one) => dependencyOf(one, placeOf));
       const parts: Dependency[][] = [];
       for (let i = 0; i < all.length; i += FLOW_LINKS_PER_TURN) {
@@ -270,7 +272,9 @@ function nameOf(queue: string, flow: number): string {
 /** A flow is named under its queue, so that a key for that queue is what it takes to touch it. */
 function flowOf(name: unknown): number {
   const queue = typeof name === "string" ? queueOfGroup(name) : "";
-  if (queue !== "") return parseId((name as string).slice(queue.length + 1));
+  const id = queue === "" ? "" : (name as string).slice(queue.length + 1);
+  const flow = jobAt(id, id.length);
+  if (flow !== 0) return flow;
   const message = `there is no flow ${JSON.stringify(name)}`;
   throw new SluiceError("JOB_NOT_FOUND", message, { field: "flow", value: String(name) });
 }

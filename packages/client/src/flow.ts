@@ -12,6 +12,7 @@ import {
   orderFlow,
   readJob,
   SluiceError,
+  underField,
   unknownField,
 } from "@sluice/protocol";
 import type { Connection } from "./connection.ts";
@@ -148,7 +149,7 @@ function jobOf(item: FlowItem, field: string, places: ReadonlyMap<string, number
   if (typeof queue !== "string") throw invalid(`${field}.queue`, "the name of a queue", queue);
   const encoded = encodePayload(payload instanceof Uint8Array ? "bytes" : "json", payload ?? null);
   const job: FlowJob = { queue, after: undefined, payload: encoded };
-  readJob(job, options);
+  underField(field, () => readJob(job, options));
   if (after === undefined) return job;
   if (!Array.isArray(after)) throw invalid(`${field}.after`, "an array of jobs", after);
   job.after = (after as readonly FlowDependency[]).map((one) => afterOf(one, field, places));

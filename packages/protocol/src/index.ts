@@ -95,6 +95,7 @@ export {
 } from "./roles.ts";
 export type * from "./schedule.ts";
 export type * from "./stats.ts";
+export { underField } from "./under-field.ts";
 export { VERSION } from "./version.ts";
 export type * from "./why.ts";
 export { whyText } from "./why-text.ts";

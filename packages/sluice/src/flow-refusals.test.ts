@@ -64,3 +64,13 @@ test("a flow that is not open any more is named as its caller knows it", async (
     message: new RegExp(`flow ${name} is not open`),
   });
 });
+
+test("an option that is refused is named with its job", async (t) => {
+  const sluice = await open(t);
+  const jobs = { first: { queue: "q" }, second: { queue: "q", delay: "soon" } };
+  const own = { code: "INVALID", details: { field: "jobs.second.delay", value: "soon" } };
+  await assert.rejects(sluice.flow({ jobs } as never), own);
+  const cost = { first: { queue: "q" }, second: { queue: "q", cost: 0 } };
+  const checked = { code: "INVALID", details: { field: "jobs.1.cost", value: 0 } };
+  await assert.rejects(sluice.flow({ jobs: cost }), checked);
+});

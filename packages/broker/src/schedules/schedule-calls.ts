@@ -9,6 +9,7 @@ import {
   answerSchedule,
   BACKFILL_TIME,
   invalid,
+  JOB_FIELDS,
   NAME,
   type OperationOptions,
   type Page,
@@ -20,6 +21,7 @@ import {
   type SchedulesOptions,
   SluiceError,
   type Time,
+  unknownField,
 } from "@sluice/protocol";
 import type { EngineCalls } from "../engine-calls.ts";
 import { idOf } from "../job-ids.ts";
@@ -178,6 +180,7 @@ function configOf(queue: string, parsed: ParsedSchedule) {
   if (text.length > SCHEDULE_PAYLOAD_BYTES_MAX) {
     throw tooLarge("schedule.payload", text, SCHEDULE_PAYLOAD_BYTES_MAX);
   }
+  checkOptions(options);
   const given = options === undefined ? {} : { options: plainOptions(options) };
   const carried: Carried = { ...rest, ...given, payload: text };
   const { catchUp, catchUpWindowMs, overlap, pauseOnFailure, limit } = parsed;
@@ -185,6 +188,12 @@ function configOf(queue: string, parsed: ParsedSchedule) {
     carried,
     config: { queue, catchUp, catchUpWindowMs, overlap, pauseOnFailure, limit, carried },
   };
+}
+
+/** The payload has its own place: here it would be ignored. */
+function checkOptions(options: object | undefined): void {
+  if (options === undefined || !("payload" in options)) return;
+  throw unknownField("schedule.options.payload", JOB_FIELDS, options.payload);
 }
 
 /** A copy: dates among them stay what they are, as the log stores JSON. */

@@ -1,6 +1,6 @@
 /** What a schedule carries for the broker, and the jobs that are made of it. */
 import type { JobSpec, ScheduleView } from "@sluice/engine";
-import { type NewJob, type ParsedSchedule, readJob } from "@sluice/protocol";
+import { type NewJob, type ParsedSchedule, readJob, underField } from "@sluice/protocol";
 import { SCHEDULE_PAYLOAD_BYTES_MAX } from "../limits.ts";
 import { specOf } from "../new-jobs.ts";
 import { Plan } from "./plan.ts";
@@ -22,6 +22,9 @@ export function nameOfKey(key: string): string {
   return key.slice(key.indexOf("/") + 1);
 }
 
+/** What errors call the options of its jobs. */
+const OPTIONS = "schedule.options";
+
 interface Ready {
   readonly plan: Plan;
   readonly job: NewJob;
@@ -37,7 +40,7 @@ function readyOf(key: string, carried: Carried & { [READY]?: Ready }): Ready {
   const known = carried[READY];
   if (known !== undefined) return known;
   const job: NewJob = { payload: carried.payload };
-  readJob(job, carried.options ?? {});
+  underField(OPTIONS, () => readJob(job, carried.options ?? {}));
   job.fairnessKey ??= nameOfKey(key);
   const made = { plan: new Plan(key, carried), job };
   carried[READY] = made;
@@ -59,5 +62,6 @@ export function jobOf(
     "sluice-schedule": nameOfKey(key),
     "sluice-tick": new Date(tick).toISOString(),
   };
-  return specOf({ ...job, headers }, config.queue, SCHEDULE_PAYLOAD_BYTES_MAX);
+  const made = { ...job, headers };
+  return underField(OPTIONS, () => specOf(made, config.queue, SCHEDULE_PAYLOAD_BYTES_MAX));
 }

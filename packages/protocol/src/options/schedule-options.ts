@@ -28,11 +28,18 @@ const MOMENT: Kind<number, Time | string, number> = {
   parse(field, value) {
     const isText =
       typeof value === "string" && /^\d{4}-\d\d-\d\d(T.*(Z|[+-]\d\d:?\d\d))?$/.test(value);
-    const ms = value instanceof Date ? value.getTime() : isText ? Date.parse(value) : value;
+    const ms = value instanceof Date ? value.getTime() : isText ? timeOf(value) : value;
     if (typeof ms === "number" && ms >= 0 && ms <= limits.TIME_MS_MAX) return ms;
     throw invalid(field, this.words, value);
   },
 };
+
+/** NaN for 30 February, of which `Date.parse` makes a day in March. */
+function timeOf(text: string): number {
+  const day = text.slice(0, "2026-03-01".length);
+  const isDay = new Date(`${day}T00:00:00Z`).toJSON()?.startsWith(day) === true;
+  return isDay ? Date.parse(text) : Number.NaN;
+}
 
 const isText = (value: unknown): boolean =>
   typeof value === "string" && value.length > 0 && value.length <= limits.CRON_CHARS_MAX;
@@ -117,9 +124,11 @@ export interface ScheduleSettings extends AnsweredFields<typeof SCHEDULE_OPTIONS
 
 const SCHEDULE = fields(SCHEDULE_OPTIONS, (schedule, field) => {
   const { cron, everyMs, at, timezone } = schedule;
-  const plans = [cron, everyMs, at].filter((plan) => plan !== undefined);
-  if (plans.length !== 1) {
-    throw invalid(field, "an object with one of cron, every and at", plans.length);
+  const plans = Object.entries({ cron, every: everyMs, at });
+  const given = plans.filter(([, plan]) => plan !== undefined).map(([name]) => name);
+  if (given.length !== 1) {
+    const found = given.length === 0 ? "none" : given.join(" and ");
+    throw invalid(field, "an object with one of cron, every and at", found);
   }
   if (timezone !== undefined && cron === undefined) {
     throw invalid(`${field}.timezone`, `absent unless ${field}.cron is given`, timezone);

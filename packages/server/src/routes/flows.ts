@@ -8,6 +8,7 @@ import {
   type FlowNode,
   type Page,
   SluiceError,
+  underField,
 } from "@sluice/protocol";
 import type { FastifyInstance } from "fastify";
 import { BodyShape } from "../body/parse-body.ts";
@@ -76,7 +77,7 @@ export function flowRoutes(app: FastifyInstance, context: RouteContext): void {
     handler: async (request) => {
       const { jobs, flow } = request.body;
       const options = { ...operationOf(request), ...(flow === undefined ? {} : { flow }) };
-      return context.broker(request).addFlow(request.params.queue, jobs.map(flowJobOf), options);
+      return context.broker(request).addFlow(request.params.queue, flowJobsOf(jobs), options);
     },
   });
   for (const name of ["dependencies", "dependents"] as const) {
@@ -105,6 +106,10 @@ export function flowGraphRoutes(app: FastifyInstance, context: RouteContext): vo
       return readFlowGraph(context.broker(request), request.params.id, most);
     },
   });
+}
+
+function flowJobsOf(bodies: readonly FlowBody[]): FlowJob[] {
+  return bodies.map((body, at) => underField(`jobs.${at}`, () => flowJobOf(body)));
 }
 
 /** Its queue and whom it waits for are checked by the broker. */
