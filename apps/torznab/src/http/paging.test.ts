@@ -48,6 +48,15 @@ test("an indexer that ignores the offset is asked for one further page at most",
   assert.equal(server.count("search"), 2);
 });
 
+test("an indexer whose first page has none of the categories is asked once", async (t) => {
+  const app = await start(t);
+  const server = await openIndexer(t, { items: sampleItems("a", 250), isPaging: true });
+  await app.add(server, "a");
+  const { body } = await app.call("GET /api?t=search&q=release&cat=7020");
+  assert.equal(pageOf(body), 'offset="0" total="0"');
+  assert.equal(server.count("search"), 1);
+});
+
 test("POST /search takes limit and offset", async (t) => {
   const app = await start(t);
   const server = await openIndexer(t, { items: sampleItems("a", 250), isPaging: true });

@@ -47,6 +47,9 @@ export async function restOf(
   wanted: number,
   ask: (offset: number) => Promise<Outcome<Found>>,
 ): Promise<Outcome<Found>> {
+  const { more: _more, ...alone } = first;
+  // Nothing in the wanted categories: further pages would cost requests for nothing.
+  if (first.results.length === 0) return alone;
   let whole = first;
   const known = new Set(first.results.map(({ guid }) => guid));
   while (whole.more !== undefined && whole.cut !== true && known.size < wanted) {
