@@ -6,14 +6,18 @@ import type { JobNewsItem } from "./job-news.ts";
 import type { JobServer } from "./job-server.ts";
 import { EVENT_READERS_MAX, EVENTS_BEAT_MS, EVENTS_BEHIND_MAX } from "./limits.ts";
 
+interface Reading {
+  /** Absent: the jobs of all submitters. */
+  readonly workerId?: string | undefined;
+  readonly over: AbortSignal;
+}
+
 export class EventStreams {
   readonly #server: JobServer;
-  readonly #closing: AbortSignal;
   #open = 0;
 
-  constructor(server: JobServer, closing: AbortSignal) {
+  constructor(server: JobServer) {
     this.#server = server;
-    this.#closing = closing;
   }
 
   check(): void {
@@ -22,8 +26,8 @@ export class EventStreams {
     throw new SluiceError("RATE_LIMITED", message, { retryAfterMs: EVENTS_BEAT_MS });
   }
 
-  /** Until the reader leaves, falls behind, or the server closes. */
-  async serve(response: ServerResponse, workerId: string | undefined): Promise<void> {
+  /** Until the reader leaves or falls behind, or `over` is aborted. */
+  async serve(response: ServerResponse, { workerId, over }: Reading): Promise<void> {
     const gone = new AbortController();
     const leave = (): void => gone.abort();
     response.once("close", leave);
@@ -43,8 +47,8 @@ export class EventStreams {
     });
     this.#open += 1;
     try {
-      const over = AbortSignal.any([gone.signal, this.#closing]);
-      if (!over.aborted) await once(over, "abort");
+      const end = AbortSignal.any([gone.signal, over]);
+      if (!end.aborted) await once(end, "abort");
     } finally {
       this.#open -= 1;
       clearInterval(beat);

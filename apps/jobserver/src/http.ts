@@ -4,10 +4,11 @@ import { SluiceError } from "sluice";
 import type { HttpApp } from "sluice/http";
 import { EventStreams } from "./event-stream.ts";
 import { STATUSES } from "./job-list.ts";
-import type { JobServer } from "./job-server.ts";
+import type { JobResult, JobServer } from "./job-server.ts";
 import { BODY_BYTES_MAX, LIST_LIMIT_MAX, WAIT_SECONDS_MAX, WORKER_ID_BYTES_MAX } from "./limits.ts";
 import type { Status } from "./status.ts";
-import { type Bound, parseWorkerId } from "./submission.ts";
+import { parseWorkerId } from "./submission.ts";
+import type { SubmitterKey } from "./submitter-keys.ts";
 
 interface OfJob {
   Params: { uid: string };
@@ -42,11 +43,7 @@ export function routes(app: HttpApp, server: JobServer, closing: AbortSignal): v
   app.get<OfResult>(
     "/job/result/:uid",
     { schema: { ...about("getJobResult", "A job's result"), querystring: WAIT } },
-    (request, reply) => {
-      const { params, query } = request;
-      const waiting = patience(reply, query.wait_seconds ?? 0, closing);
-      return orGone(reply, () => server.result(params.uid, waiting, boundOf(request, server)));
-    },
+    (request, reply) => orGone(reply, () => resultOf(request, reply, { server, closing })),
   );
   app.delete<OfJob>("/job/:uid", { schema: about("cancelJob", "Cancel a job") }, (request, reply) =>
     orGone(reply, async () => {
@@ -77,15 +74,16 @@ export function routes(app: HttpApp, server: JobServer, closing: AbortSignal): v
       return { worker_id: name ?? null, secret: server.callbackSecret(name ?? "") };
     },
   );
-  const streams = new EventStreams(server, closing);
+  const streams = new EventStreams(server);
   app.get<{ Querystring: { worker_id?: string } }>(
     "/job/events",
     { schema: { ...about("streamJobs", "Server-sent events of jobs"), querystring: NAME } },
     async (request, reply) => {
-      const name = parseWorkerId(request.query.worker_id, boundOf(request, server));
+      const bound = boundOf(request, server);
+      const name = parseWorkerId(request.query.worker_id, bound);
       streams.check();
       reply.hijack();
-      await streams.serve(reply.raw, name);
+      await streams.serve(reply.raw, { workerId: name, over: overOf(bound, server, closing) });
     },
   );
   app.get(
@@ -98,8 +96,22 @@ export function routes(app: HttpApp, server: JobServer, closing: AbortSignal): v
   );
 }
 
+async function resultOf(
+  request: FastifyRequest<OfResult>,
+  reply: FastifyReply,
+  { server, closing }: { server: JobServer; closing: AbortSignal },
+): Promise<JobResult> {
+  const { params, query } = request;
+  const bound = boundOf(request, server);
+  const waiting = patience(reply, query.wait_seconds ?? 0, overOf(bound, server, closing));
+  const result = await server.result(params.uid, waiting, bound);
+  // Refuses if the key was revoked while the call waited.
+  boundOf(request, server);
+  return result;
+}
+
 /** What the caller's key binds it to; undefined: it is an operator's, or none is asked for. */
-function boundOf({ principal }: FastifyRequest, { keys }: JobServer): Bound | undefined {
+function boundOf({ principal }: FastifyRequest, { keys }: JobServer): SubmitterKey | undefined {
   if (principal.grants().length > 0) return undefined;
   const key = keys.find(principal.id);
   if (key === undefined)
@@ -110,8 +122,17 @@ function boundOf({ principal }: FastifyRequest, { keys }: JobServer): Bound | un
   return key;
 }
 
+/** Aborted when the server stops, or the caller's key is revoked. */
+function overOf(
+  bound: SubmitterKey | undefined,
+  { keys }: JobServer,
+  closing: AbortSignal,
+): AbortSignal {
+  return bound === undefined ? closing : AbortSignal.any([closing, keys.endingOf(bound.id)]);
+}
+
 /** Figures are of the jobs of all submitters. */
-function refuseBound(bound: Bound | undefined): void {
+function refuseBound(bound: SubmitterKey | undefined): void {
   if (bound === undefined) return;
   const message = "figures of all submitters are for API_KEY alone; GET /job/list shows your jobs";
   throw new SluiceError("FORBIDDEN", message);
@@ -146,12 +167,12 @@ const FILTER = {
 
 const NO_WAIT = AbortSignal.abort();
 
-/** Over when the time is, when the client has gone, and when the server stops. */
-function patience({ raw }: FastifyReply, seconds: number, closing: AbortSignal): AbortSignal {
+/** Over when the time is, when the client has gone, and when the call is. */
+function patience({ raw }: FastifyReply, seconds: number, over: AbortSignal): AbortSignal {
   if (seconds === 0) return NO_WAIT;
   const answered = new AbortController();
   raw.once("close", () => answered.abort());
-  return AbortSignal.any([AbortSignal.timeout(seconds * 1000), answered.signal, closing]);
+  return AbortSignal.any([AbortSignal.timeout(seconds * 1000), answered.signal, over]);
 }
 
 const WAIT = {

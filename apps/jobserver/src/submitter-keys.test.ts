@@ -132,6 +132,21 @@ test("keys are the operator's: others neither make them nor see figures of all",
   assert.equal((await operator("POST /keys", { worker_id: "x", tier: "odd" })).status, 400);
 });
 
+test("revoking a key ends its event streams and waiting calls at once", async (t) => {
+  const { server, operator, withKey } = await scene(t);
+  const { id, key } = (await operator("POST /keys", { worker_id: "alice" })).body;
+  const { uid } = (await withKey(key)("POST /job/add", { type: "hold" })).body;
+  const authorization = `Bearer ${key}`;
+  const stream = await fetch(`${server.address}/job/events`, { headers: { authorization } });
+  const waiting = withKey(key)(`GET /job/result/${uid}?wait_seconds=60`);
+  await operator(`DELETE /keys/${id}`);
+  assert.doesNotMatch(await stream.text(), /^data:/m);
+  assert.equal((await waiting).status, 401);
+  const { status } = (await operator(`GET /job/status/${uid}`)).body;
+  assert.match(status, /^(queued|running)$/, "its jobs stay");
+  server.release();
+});
+
 test("without an API_KEY no keys are made", async (t) => {
   const server = await new Spawned(t, {}).start();
   const { status, body } = await server.call("POST /keys", { worker_id: "a" });

@@ -25,6 +25,8 @@ const TEXT = /^js_([0-9a-f]{12})_([A-Za-z0-9_-]{43})$/;
 export class SubmitterKeys {
   readonly #store: Store<string>;
   readonly #keys = new Map<string, KeptKey>();
+  /** Aborted when the key of this id is revoked: what was begun with it ends then. */
+  readonly #endings = new Map<string, AbortController>();
 
   private constructor(store: Store<string>) {
     this.#store = store;
@@ -60,6 +62,8 @@ export class SubmitterKeys {
 
   async revoke(id: string): Promise<void> {
     if (!this.#keys.delete(id)) throw new SluiceError("NOT_FOUND", `there is no key ${id}`);
+    this.#endings.get(id)?.abort();
+    this.#endings.delete(id);
     await this.#store.delete(PREFIX + id);
   }
 
@@ -69,6 +73,13 @@ export class SubmitterKeys {
 
   find(id: string): SubmitterKey | undefined {
     return this.#keys.get(id);
+  }
+
+  /** Aborted when this key, which is one of ours, is revoked. */
+  endingOf(id: string): AbortSignal {
+    const ending = this.#endings.get(id) ?? new AbortController();
+    this.#endings.set(id, ending);
+    return ending.signal;
   }
 
   /** The record of this key; undefined if the key is unknown or its secret is wrong. */
