@@ -74,6 +74,13 @@ test("empty parts of cat are left out", () => {
   assert.equal(parseQuery({ cat: "," }).cat, undefined);
 });
 
+test("an empty function is none, and a number that is too large is refused as such", () => {
+  for (const t of [undefined, "", " "]) assert.equal(parseQuery({ t }).mode, "search");
+  const message = 'offset must be a whole number of 1 to 9 digits, got "1000000000"';
+  assert.throws(() => parseQuery({ offset: "1000000000" }), { message });
+  assert.equal(parseQuery({ offset: "999999999" }).offset, 999_999_999);
+});
+
 test("an invalid search is refused, and the error names the field", () => {
   for (const [params, field] of [
     [{ t: "details" }, "t"],

@@ -48,7 +48,7 @@ export class QueryError extends Error {
 /** Reads parameters as they stand in a URL or a body; what no search knows is left out. */
 export function parseQuery(params: Readonly<Record<string, unknown>>): SearchQuery {
   const given = lowerCase(params);
-  const mode = given.get("t")?.toLowerCase() ?? "search";
+  const mode = given.get("t")?.toLowerCase() || "search";
   if (!isMode(mode)) throw new QueryError("t", `one of ${MODES.join(", ")}`, mode);
   const query: SearchQuery = { mode };
   const q = given.get("q");
@@ -170,7 +170,7 @@ function categories(value: string): number[] {
 
 function integer(name: string, value: string): number {
   if (/^\d{1,9}$/.test(value)) return Number(value);
-  throw new QueryError(name, "a whole number", value);
+  throw new QueryError(name, "a whole number of 1 to 9 digits", value);
 }
 
 /** With or without the letters in front, an id of IMDb is a number that is not zero. */
