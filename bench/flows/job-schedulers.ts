@@ -95,6 +95,8 @@ async function bullRate(dir: string, count: number): Promise<{ rate: number; ver
     queue.upsertJobScheduler(`s${n}`, { every: EVERY_MS }, { name: "job", data: { n } }),
   );
   const rate = await rateOf(async () => finished);
+  // A worker that is closed in the middle of a job says so for each of them.
+  for (const worker of workers) worker.on("error", () => {});
   await Promise.all(workers.map((worker) => worker.close(true)));
   await queue.close();
   for (const one of redis) one.disconnect();
