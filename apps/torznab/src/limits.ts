@@ -108,3 +108,9 @@ export const HOSTS_MAX = 200;
 
 /** Categories of one indexer that may be mapped: the largest trackers have about a hundred. */
 export const CATEGORIES_MAPPED_MAX = 500;
+
+/** Releases of our latest feeds that can be downloaded by their guid: some 500 bytes each. */
+export const RECENT_DOWNLOADS_MAX = 10_000;
+
+/** A guid that a client names: as long as an address of an indexer may be. */
+export const GUID_CHARS_MAX = 2_000;

@@ -76,6 +76,15 @@ export class TorznabClient {
     throw new TorznabFault("it does not list its indexers", { kind: "unexpected" });
   }
 
+  /** The same for a release that is known by its id: the Newznab function `get`. */
+  get(endpoint: Endpoint, id: string, call: CallOptions = {}): Promise<Downloaded> {
+    return this.download(
+      endpoint,
+      addressOf(endpoint, new URLSearchParams({ t: "get", id })),
+      call,
+    );
+  }
+
   /** A torrent or NZB file, or the magnet link that the indexer sends instead of it. */
   async download(endpoint: Endpoint, link: string, call: CallOptions = {}): Promise<Downloaded> {
     try {

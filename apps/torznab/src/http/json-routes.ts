@@ -13,6 +13,7 @@ import { parseChange, parseIndexer } from "../settings/indexer-input.ts";
 import { downloadError } from "./download-error.ts";
 import { described, SCHEMAS } from "./schemas.ts";
 import { parseRequest } from "./search-request.ts";
+import { sendDownload } from "./send-download.ts";
 import { streamSearch } from "./stream-search.ts";
 
 interface WithId {
@@ -41,12 +42,7 @@ export function jsonRoutes(app: HttpApp, service: TorznabService, closing: Abort
       const file = await service.download(params.id, query.token ?? "").catch((error) => {
         throw downloadError(error);
       });
-      if (file.kind === "magnet") return reply.redirect(file.magnet, 302);
-      // Whatever the indexer calls it: a browser must not take it for a page of ours.
-      const name = `attachment; filename="${params.id}.${file.type}"`;
-      const type = file.type === "nzb" ? "application/x-nzb" : "application/x-bittorrent";
-      reply.type(type).header("content-disposition", name);
-      return reply.send(Buffer.from(file.bytes));
+      return sendDownload(reply, params.id, file);
     },
   );
 }

@@ -256,7 +256,8 @@ const { 200: _, ...REFUSED } = answers(TEXT);
 const TORZNAB_PARAMETERS: Schema = {
   type: "object",
   properties: {
-    t: choice(["caps", ...MODES]),
+    t: choice(["caps", "indexers", "get", ...MODES]),
+    id: { ...TEXT, description: "With `t=get`: the guid of a release, or its last part." },
     apikey: { ...TEXT, description: "Where the service has a key." },
     q: TEXT,
     cat: { ...TEXT, description: "Numbers with commas." },

@@ -191,6 +191,54 @@ for (const program of ["sonarr", "radarr"]) {
   });
 }
 
+test("t=get gives the file of a release by its guid, within the limits on downloads", async (t) => {
+  const app = await start(t);
+  const one = await openIndexer(t, { dialect: "newznab", apiKey: "the-key" });
+  one.items = sampleItems("first", 2);
+  one.faultOn = "getnzb";
+  one.fault = "nzb";
+  await app.add(one, "one", { kind: "newznab", grabs: [{ limit: 2, per: "1h" }] });
+  await app.call("GET /newznab/api?t=search&q=release");
+  const { guid } = one.items[0]!;
+  const asked = encodeURIComponent(guid);
+  for (const id of [asked, encodeURIComponent(`${one.origin}/details/${guid}`)]) {
+    const { status, headers, body } = await app.call(`GET /newznab/api?t=get&id=${id}`);
+    assert.equal(status, 200, String(body));
+    assert.equal(headers.get("content-type"), "application/x-nzb");
+    assert.match(headers.get("content-disposition")!, /one\.nzb/);
+  }
+  const late = await app.call(`GET /newznab/one?t=get&id=${asked}`);
+  assert.equal(late.status, 429);
+  assert.match(late.body, /<error code="429" /);
+  assert.ok(Number(late.headers.get("retry-after")) > 0);
+  assert.equal(one.count("get"), 0, "its link was known");
+});
+
+test("t=get asks a usenet indexer for what no feed had, and refuses the rest", async (t) => {
+  const app = await start(t);
+  const one = await openIndexer(t, { dialect: "newznab", apiKey: "the-key" });
+  await app.add(one, "one", { kind: "newznab" });
+  one.faultOn = "get";
+  one.fault = "nzb";
+  const file = await app.call("GET /newznab/one?t=get&id=a%26b");
+  assert.equal(file.headers.get("content-type"), "application/x-nzb");
+  const { params } = one.requests.at(-1)!;
+  assert.deepEqual([params.get("id"), params.get("apikey")], ["a&b", "the-key"]);
+  one.fault = "gone";
+  const refused = async (path: string, status: number, code: number): Promise<void> => {
+    const answer = await app.call(`GET ${path}`);
+    assert.equal(answer.status, status, path);
+    assert.match(answer.body, new RegExp(`<error code="${code}" `), path);
+  };
+  await refused("/newznab/one?t=get&id=x", 404, 300);
+  await refused("/newznab/one?t=get", 400, 200);
+  await refused(`/newznab/one?t=get&id=${"x".repeat(3000)}`, 400, 201);
+  await app.add(await openIndexer(t, { dialect: "newznab" }), "two", { kind: "newznab" });
+  await refused("/newznab/api?t=get&id=x", 404, 300);
+  await app.add(await openIndexer(t), "torrents");
+  await refused("/api/torrents?t=get&id=x", 404, 300);
+});
+
 test("usenet indexers have an endpoint of their own, with NZB files", async (t) => {
   const app = await start(t);
   const server = await openIndexer(t, { dialect: "newznab" });

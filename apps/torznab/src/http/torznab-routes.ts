@@ -6,13 +6,15 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { SluiceError } from "sluice";
 import type { FixedKeys, HttpApp } from "sluice/http";
 import { parseQuery, QueryError } from "../client/query.ts";
-import { PAGE_ITEMS_MAX, PAGE_ITEMS_USUAL } from "../limits.ts";
+import { GUID_CHARS_MAX, PAGE_ITEMS_MAX, PAGE_ITEMS_USUAL } from "../limits.ts";
 import { isPriority, PRIORITIES, type Priority } from "../scheduler/priority.ts";
 import { ownCaps } from "../service/own-caps.ts";
 import type { Failure, Report, Search } from "../service/search.ts";
 import type { TorznabService } from "../service/service.ts";
+import { downloadError } from "./download-error.ts";
 import { renderCaps, renderError, renderFeed, renderIndexers } from "./render.ts";
 import { described, torznabSchema } from "./schemas.ts";
+import { sendDownload } from "./send-download.ts";
 
 export interface TorznabRoutes {
   readonly service: TorznabService;
@@ -90,7 +92,7 @@ async function answer(
   kind: Kind,
   request: FastifyRequest<Asked>,
   reply: FastifyReply,
-): Promise<string> {
+): Promise<string | FastifyReply> {
   const given = lowerCase(request.query);
   checkKey(keys, given.get("apikey") ?? request.headers["x-api-key"] ?? bearerOf(request));
   const { indexers } = service.parts;
@@ -105,6 +107,14 @@ async function answer(
     reply.type("application/xml; charset=utf-8");
     return renderIndexers(records.map((one) => ({ id: one.id, caps: ownCaps(one.name, [one]) })));
   }
+  if (given.get("t")?.toLowerCase() === "get") {
+    const { indexer: from, file } = await service
+      .downloadByGuid(guidOf(given.get("id")), records)
+      .catch((error) => {
+        throw toGetError(downloadError(error));
+      });
+    return sendDownload(reply, from, file);
+  }
   const { limit = PAGE_ITEMS_USUAL, offset = 0, ...rest } = parseQuery(request.query);
   const query = { ...rest, offset, limit: Math.min(limit, PAGE_ITEMS_MAX) };
   const search = service.search({
@@ -115,7 +125,26 @@ async function answer(
   await ended(service, search, reply);
   const failure = search.failure();
   if (failure !== undefined) throw failed(failure);
+  service.parts.recent.note(search.page().releases);
   return renderPage(search, originOf(request, service), kind, service.parts.clock.now());
+}
+
+function guidOf(id: string | undefined): string {
+  if (id === undefined || id === "") throw new ApiError(200, 400, "Missing parameter: id");
+  if (id.length <= GUID_CHARS_MAX) return id;
+  throw new QueryError("id", `a text of ${GUID_CHARS_MAX} characters at most`, id);
+}
+
+/** Why a download did not come, in the protocol's numbers. */
+function toGetError(error: unknown): unknown {
+  if (!(error instanceof SluiceError)) return error;
+  const { code, message, retryAfterMs } = error;
+  if (code === "NOT_FOUND") return new ApiError(300, 404, message);
+  if (code === "RATE_LIMITED")
+    return new ApiError(429, 429, message, Math.max(1_000, retryAfterMs ?? 0));
+  if (code === "CONFLICT") return new ApiError(203, 409, message);
+  if (code === "TIMEOUT" || code === "DISCONNECTED") return new ApiError(900, 502, message);
+  return error;
 }
 
 /** Answers when the search is done, or when the caller has left. */

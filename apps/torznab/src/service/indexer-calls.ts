@@ -92,6 +92,16 @@ export class IndexerCalls {
     });
   }
 
+  /** The same by the id of a release, as Newznab indexers know it. */
+  async get(id: string, release: string, options: AskOptions): Promise<Downloaded> {
+    const { client, indexers } = this.#parts;
+    const record = this.#open(id);
+    return this.#noted(record, "download", "download", options, async () => {
+      const value = await client.get(indexers.endpoint(record), release, options);
+      return { value, count: 1 };
+    });
+  }
+
   #open(id: string): IndexerRecord {
     const { indexers } = this.#parts;
     const record = indexers.find(id);

@@ -9,6 +9,7 @@ import { XmlReaders } from "../xml/readers.ts";
 import { IndexerCalls } from "./indexer-calls.ts";
 import { Indexers } from "./indexers.ts";
 import { Metrics } from "./metrics.ts";
+import { RecentDownloads } from "./recent-downloads.ts";
 import { SearchHistory } from "./search-history.ts";
 import { SecretCipher } from "./secret-cipher.ts";
 import { SharedLimits } from "./shared-limits.ts";
@@ -33,6 +34,7 @@ export interface Parts {
   readonly reader: XmlReaders;
   readonly client: TorznabClient;
   readonly calls: IndexerCalls;
+  readonly recent: RecentDownloads;
 }
 
 export async function openParts(options: ServiceOptions): Promise<Parts> {
@@ -56,5 +58,6 @@ export async function openParts(options: ServiceOptions): Promise<Parts> {
   });
   const calls = new IndexerCalls({ clock, client, indexers, cipher, history, metrics });
   const made = { cipher, hosts, indexers, history, metrics, reader, client, calls };
-  return { sluice, clock, settings, ...made };
+  const recent = new RecentDownloads();
+  return { sluice, clock, settings, recent, ...made };
 }

@@ -22,6 +22,7 @@ import type { Caps } from "../xml/read-caps.ts";
 import { ResultCache } from "./cache.ts";
 import { CapsRequests } from "./caps-requests.ts";
 import type { Found } from "./found.ts";
+import type { AskOptions } from "./indexer-calls.ts";
 import type { IndexerRecord } from "./indexers.ts";
 import { KeptSearches } from "./kept-searches.ts";
 import { lateTurn } from "./late-turn.ts";
@@ -40,6 +41,12 @@ export interface SearchRequest {
   readonly maxWaitMs?: number | undefined;
   readonly deadlineMs?: number | undefined;
   readonly durable?: boolean | undefined;
+}
+
+/** A file and the indexer that it came from. */
+interface Grabbed {
+  readonly indexer: string;
+  readonly file: Downloaded;
 }
 
 /** What is asked of an indexer: a search, or one of the other two things. */
@@ -167,16 +174,44 @@ export class TorznabService {
 
   /** The target of a sealed link of one of our feeds. */
   async download(id: string, token: string, signal?: AbortSignal): Promise<Downloaded> {
-    const record = this.parts.indexers.get(id);
-    const link = this.parts.cipher.unseal(`link:${id}`, token);
+    const { calls, cipher, indexers } = this.parts;
+    const record = indexers.get(id);
+    const link = cipher.unseal(`link:${id}`, token);
     if (link === undefined) throw new SluiceError("NOT_FOUND", "there is no such download");
+    return this.#grab(record, (call) => calls.download(id, link, call), signal);
+  }
+
+  /**
+   * The release that one of these indexers calls so: the link of our latest feeds, or else what a
+   * Newznab indexer has under this id. With several of them, no guess is made.
+   */
+  async downloadByGuid(guid: string, of: readonly IndexerRecord[]): Promise<Grabbed> {
+    const { calls, recent } = this.parts;
+    const found = recent.find(
+      guid,
+      of.map(({ id }) => id),
+    );
+    if (found !== undefined) {
+      const { indexer, token } = found;
+      return { indexer, file: await this.download(indexer, token) };
+    }
+    const [record, ...others] = of;
+    if (record?.kind !== "newznab" || others.length > 0) {
+      throw new SluiceError("NOT_FOUND", "no release of the latest feeds has this id");
+    }
+    const file = await this.#grab(record, (call) => calls.get(record.id, guid, call));
+    return { indexer: record.id, file };
+  }
+
+  /** Within the indexer's limits on downloads. */
+  #grab(
+    record: IndexerRecord,
+    call: (options: AskOptions) => Promise<Downloaded>,
+    signal?: AbortSignal,
+  ): Promise<Downloaded> {
     return this.#one<Downloaded>(record, {
-      priority: "interactive",
-      budget: "grab",
-      signal,
-      exec: async (_indexer, _query, context) => {
-        return { results: [await this.parts.calls.download(id, link, context)] };
-      },
+      ...{ priority: "interactive", budget: "grab", signal },
+      exec: async (_indexer, _query, context) => ({ results: [await call(context)] }),
     });
   }
 
