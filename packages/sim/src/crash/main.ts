@@ -1,7 +1,4 @@
-// kill -9 of a real process under load:
-//
-//   --cycles N   how often (default 50)
-//   --seed N     what it does and when it dies, as far as the machine allows (default: any)
+// kill -9 of a real process under load; `--help` says how.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,15 +6,25 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { runCycles } from "./run.ts";
 
+const USAGE = `npm run crash -- [options]
+
+  --cycles N   how often the process is killed (default 50)
+  --seed N     what it does and when it dies, as far as the machine allows (default: any)`;
+
 const { values } = parseArgs({
   options: {
+    help: { type: "boolean", default: false },
     cycles: { type: "string", default: "50" },
-    seed: { type: "string" },
+    seed: { type: "string", default: String(Date.now() % 1_000_000) },
   },
 });
+if (values.help) {
+  console.log(USAGE);
+  process.exit();
+}
 
-const cycles = Number(values.cycles);
-const seed = Number(values.seed ?? Date.now() % 1_000_000);
+const cycles = wholeNumber("cycles", values.cycles);
+const seed = wholeNumber("seed", values.seed);
 const folder = mkdtempSync(join(tmpdir(), "sluice-crash-"));
 console.log(`crash: ${cycles} cycles, seed ${seed}, in ${folder}`);
 const { line, failure } = await runCycles(folder, cycles, seed);
@@ -27,4 +34,10 @@ else {
   console.log(`seed ${seed} broke a promise: ${failure}`);
   console.log(`the data and the histories of all lives are in ${folder}`);
   process.exitCode = 1;
+}
+
+function wholeNumber(name: string, text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  console.error(`--${name} must be a whole number below 1000000000, got ${text}\n\n${USAGE}`);
+  process.exit(2);
 }
