@@ -74,6 +74,7 @@ export class Checker {
     this.#groups.called(open);
     this.#stores.called(open);
     this.#queues.called(open);
+    this.#strands.called(open);
   }
 
   #answered(n: number, at: number, items: readonly ItemAnswer[]): void {

@@ -19,6 +19,9 @@ export interface FaultPlan {
 }
 
 const DEDUPE_KEYS = 8;
+// Gates of an hour, in which a minute brings a job for each: what they count would be full, or gone,
+// whenever a restart comes.
+const SLOWER = [1, 60];
 const MODES: readonly DedupeMode[] = ["pending", "window", "debounce", "replace", "keepLast"];
 
 export function makeFaultPlan(random: Random, stepMs: number, isHour = false): FaultPlan {
@@ -59,8 +62,9 @@ function rareOptions(random: Random, stepMs: number): QueueOptions {
 }
 
 export function gateLimits(random: Random, gate: string, plan: FaultPlan): GateSettings {
-  const config = plainGate(random, gate, plan);
-  if (!plan.isHour) return config;
+  if (!plan.isHour) return plainGate(random, gate, plan);
+  const slow = { ...plan, stepMs: plan.stepMs * random.pick(SLOWER) };
+  const config = plainGate(random, gate, slow);
   const { stepMs } = plan;
   const ladder = random.chance(0.3) ? { ladder: [stepMs / 2, 2 * stepMs, 10 * stepMs] } : {};
   if (config.interval === undefined) return { ...config, ...ladder };

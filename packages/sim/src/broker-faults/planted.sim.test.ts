@@ -24,7 +24,7 @@ const PLANTED: Readonly<Record<string, BrokerBug>> = {
     file: "journal.ts",
     find: "this.#gathering.done.push(callback);",
     put: "queueMicrotask(() => callback(0));",
-    seed: 13,
+    seed: 16,
   },
   "a restart keeps the leases of workers that ended with the process": {
     file: "runtime.ts",
@@ -36,7 +36,7 @@ const PLANTED: Readonly<Record<string, BrokerBug>> = {
     file: "cleaner.ts",
     find: "await this.#checkpoint();",
     put: "void this.#checkpoint();",
-    seed: 71,
+    seed: 73,
   },
   "the cleaner forgets to move a job": {
     file: "cleaner.ts",
@@ -74,7 +74,7 @@ const PLANTED: Readonly<Record<string, BrokerBug>> = {
     file: "journal.ts",
     find: "commit.reject(this.#failure!);",
     put: "commit.resolve();",
-    seed: 89,
+    seed: 91,
   },
   "no caller learns that the log has failed": {
     file: "runtime.ts",
@@ -90,7 +90,7 @@ const PLANTED: Readonly<Record<string, BrokerBug>> = {
     find: "this.bucket?.load(save.bucket, now)",
     put: "void 0",
     hours: 1,
-    seed: 232,
+    seed: 2,
   },
   "a release does not look at its gate": {
     in: "@sluice/engine",
@@ -108,7 +108,7 @@ const PLANTED: Readonly<Record<string, BrokerBug>> = {
     in: "@sluice/engine",
     ...PLANTED_IN_ENGINE["a retried job goes to the front"]!,
     hours: 1,
-    seed: 21,
+    seed: 67,
   },
 };
 

@@ -2,7 +2,7 @@
 // in the order in which they were added.
 
 import { demand } from "../demand.ts";
-import type { KnownJob } from "./known-job.ts";
+import type { KnownJob, OpenCall } from "./known-job.ts";
 import type { Delivered } from "./record.ts";
 
 interface Strand {
@@ -16,13 +16,29 @@ interface Strand {
 
 export class StrandBook {
   readonly #strands = new Map<string, Strand>();
+  // Queues whose jobs have lanes of their own, and how often that has changed.
+  readonly #fairness = new Map<string, { isOn: boolean; changes: number }>();
+  // By the number of the job, where its queue has changed: jobs that were there keep their lane.
+  readonly #changes = new Map<number, number>();
+
+  called({ call }: OpenCall): void {
+    if (call.call === "setQueue") {
+      const isOn = call.options.fairness ?? true;
+      const { changes, ...before } = this.#fairness.get(call.queue) ?? { isOn, changes: 0 };
+      this.#fairness.set(call.queue, { isOn, changes: changes + (isOn === before.isOn ? 0 : 1) });
+    }
+    if (call.call !== "add") return;
+    const { changes } = this.#fairness.get(call.queue) ?? { changes: 0 };
+    if (changes > 0) for (const { number } of call.jobs) this.#changes.set(number, changes);
+  }
 
   granted(job: KnownJob, { id, queue, tier }: Delivered, at: number, to: string): void {
     if (!isPlain(job) || queue !== job.home) return;
     const { fairnessKey = "", gates = [], priority = tier } = job.note;
     // It was promoted, or there was no room in its own tier.
     if (tier !== priority) return;
-    const name = JSON.stringify([queue, tier, fairnessKey, [...gates].sort()]);
+    const changes = this.#changes.get(job.number) ?? 0;
+    const name = JSON.stringify([queue, changes, tier, fairnessKey, [...gates].sort()]);
     const strand = this.#strands.get(name) ?? { at, before: "", last: "", lastTo: new Map() };
     this.#strands.set(name, strand);
     // A poll answers some turns after a consumer has its jobs.
