@@ -58,10 +58,6 @@ export class Channel {
     return this.#keptBytes + this.#writer.size;
   }
 
-  get isAttached(): boolean {
-    return this.#socket !== undefined;
-  }
-
   /** Writes one frame; it leaves at the end of this turn. Answers the frame: a view. */
   frame(kind: number, operation: number, write: (writer: FrameWriter) => void): Uint8Array {
     this.begin(kind, operation);
