@@ -30,7 +30,11 @@ interface Tree {
 type Seen = Map<string, Map<string, Map<string, number[]>>>;
 
 const { values, positionals } = parseArgs({
-  options: { rounds: { type: "string", default: "5" }, only: { type: "string" } },
+  options: {
+    rounds: { type: "string", default: "5" },
+    only: { type: "string" },
+    help: { type: "boolean", default: false },
+  },
   allowPositionals: true,
 });
 const trees: Tree[] = positionals.map((text) => {
@@ -38,12 +42,11 @@ const trees: Tree[] = positionals.map((text) => {
   return { name, path: resolve(path) };
 });
 const cases = values.only?.split(",") ?? CASES;
-if (trees.length < 2 || cases.some((name) => name === "")) {
-  console.error(
-    "usage: npm run bench:against -- [--rounds 5] [--only CASE,...] NAME=TREE NAME=TREE",
-  );
-  console.error(`cases: ${CASES.join(", ")}`);
-  process.exit(2);
+if (values.help || trees.length < 2 || cases.some((name) => name === "")) {
+  const print = values.help ? console.log : console.error;
+  print("usage: npm run bench:against -- [--rounds 5] [--only CASE,...] NAME=TREE NAME=TREE");
+  print(`cases: ${CASES.join(", ")}`);
+  process.exit(values.help ? 0 : 2);
 }
 const seen: Seen = new Map();
 for (let round = 0; round < Number(values.rounds); round++) {
