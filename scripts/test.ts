@@ -10,10 +10,11 @@ import { checkEngineCoverage } from "./test/coverage-check.ts";
 import { isEngineTest } from "./test/engine-tests.ts";
 import { writeFileTimes } from "./test/file-times.ts";
 import { belongsTo, findTestFiles } from "./test/files.ts";
-import { addCounts, finalLine, NO_COUNTS, printFailure, printSuite } from "./test/print.ts";
+import { otherCores, readTimes } from "./test/other-work.ts";
+import * as print from "./test/print.ts";
 import { runQuick } from "./test/quick.ts";
 import { runSuite } from "./test/run-suite.ts";
-import { E2E_SUITES, Time } from "./test/suites.ts";
+import { E2E_QUIET_MS, E2E_SUITES, QUIET_MS, SUITES, Time } from "./test/suites.ts";
 import type { Counts } from "./test/tally.ts";
 
 const root = dirname(import.meta.dirname);
@@ -32,7 +33,9 @@ function endWithChildren(): void {
 }
 
 async function runPlan(plan: Plan, files: readonly string[], coverageDir: string): Promise<Counts> {
-  let counts = NO_COUNTS;
+  let counts = print.NO_COUNTS;
+  const from = readTimes();
+  const startMs = performance.now();
   // The tests that use the builds do not make them again.
   if (plan.suites === E2E_SUITES) process.env.SLUICE_BUILT = "1";
   const collects = collectsCoverage(plan, files);
@@ -46,11 +49,25 @@ async function runPlan(plan: Plan, files: readonly string[], coverageDir: string
       coverageDir: collects && COVERED_SUITES.includes(suite.name) ? coverageDir : undefined,
     });
     time.used(suite, result.elapsedMs);
-    printSuite(result);
+    print.printSuite(result);
     writeFileTimes(root, result.fileTimes);
-    counts = addCounts(counts, result.counts);
+    counts = print.addCounts(counts, result.counts);
   }
-  return collects ? addCounts(counts, judgeCoverage(coverageDir)) : counts;
+  if (collects) counts = print.addCounts(counts, judgeCoverage(coverageDir));
+  const quietMs = quietMsOf(plan);
+  if (quietMs !== undefined) {
+    const to = readTimes();
+    const others = from && to && otherCores(from, to);
+    console.log(print.timeLine(performance.now() - startMs, quietMs, others));
+  }
+  return counts;
+}
+
+// Of a whole run; a part of it is not judged.
+function quietMsOf({ suites, files }: Plan): number | undefined {
+  if (files !== undefined) return undefined;
+  if (suites === SUITES) return QUIET_MS;
+  return suites === E2E_SUITES ? E2E_QUIET_MS : undefined;
 }
 
 // Half of the tests would give half of the coverage, so a partial run does not judge it.
@@ -65,7 +82,7 @@ function judgeCoverage(coverageDir: string): Counts {
   const { line, failure } = checkEngineCoverage(root, coverageDir);
   console.log(line);
   if (failure === undefined) return { passed: 1, failed: 0, skipped: 0 };
-  printFailure(failure);
+  print.printFailure(failure);
   return { passed: 0, failed: 1, skipped: 0 };
 }
 
@@ -89,7 +106,7 @@ async function main(): Promise<void> {
       ? await runQuick(root, found)
       : await runArguments(args, found, coverageDir);
   if (counts.passed + counts.failed + counts.skipped === 0) console.log("There is no test to run.");
-  console.log(finalLine(counts));
+  console.log(print.finalLine(counts));
   process.exitCode = counts.failed > 0 ? 1 : 0;
 }
 

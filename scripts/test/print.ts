@@ -36,6 +36,14 @@ export function printSuite(result: SuiteResult): void {
   if (result.output !== "") console.log(indent(result.output));
 }
 
+// How long the whole run took, beside what it may take on two quiet cores.
+export function timeLine(elapsedMs: number, quietMs: number, others: number | undefined): string {
+  const took = `${(elapsedMs / 1000).toFixed(1)} s`;
+  const verdict = elapsedMs > quietMs ? "LONG" : "ok";
+  const beside = others === undefined ? "" : `; other programs used ${others.toFixed(1)} cores`;
+  return `${"time".padEnd(10)}  ${verdict.padEnd(6)}  ${took} of ${quietMs / 1000} on two quiet cores${beside}`;
+}
+
 export function printFailure({ title, detail }: Failure): void {
   console.log(indent(`✗ ${title}\n${indent(detail.trimEnd())}\n`));
 }
