@@ -19,8 +19,8 @@ export interface FaultPlan {
 }
 
 const DEDUPE_KEYS = 8;
-// Gates of an hour, in which a minute brings a job for each: what they count would be full, or gone,
-// whenever a restart comes.
+// Gates of an hour, in which a minute brings a job for each: at their usual pace, whatever they
+// count would be full, or gone, at each restart.
 const SLOWER = [1, 60];
 const MODES: readonly DedupeMode[] = ["pending", "window", "debounce", "replace", "keepLast"];
 
