@@ -33,7 +33,8 @@ export function Login({ onIn }: { onIn(): void }): JSX.Element {
           Log in
         </button>
         <p class="muted">
-          The server prints the first key when it starts; <code>sluice keys</code> makes more.
+          The API key of the server's settings, if it has one. Else one that{" "}
+          <code>sluice keys create</code> made, or the server printed at its first start.
         </p>
       </form>
     </main>
