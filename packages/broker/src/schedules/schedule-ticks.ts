@@ -129,7 +129,7 @@ export class ScheduleTicks {
     const next = late?.tick ?? plan.next(ticks.at(-1)?.tick ?? olderUntil ?? decidedUntil);
     const nextDue = next && plan.dueAt(next);
     const heldJob = held === undefined ? undefined : jobOf(schedule, held);
-    return { ticks, olderUntil, held: heldJob, next, nextDue, lateBefore: this.#since };
+    return { config, ticks, olderUntil, held: heldJob, next, nextDue, lateBefore: this.#since };
   }
 
   #wall(): number {

@@ -5,7 +5,7 @@ import type { Fact } from "../facts/facts.ts";
 import { ADD_STEPS_MAX } from "../limits.ts";
 import type { JobSpec } from "../types.ts";
 import { add, addSteps } from "../verbs/add.ts";
-import type { Schedule, TickOutcome } from "./schedule.ts";
+import type { Schedule, ScheduleConfig, TickOutcome } from "./schedule.ts";
 
 /** A tick of the plan, when it is due, and the job that it adds. */
 export interface DueTick {
@@ -16,6 +16,8 @@ export interface DueTick {
 
 /** What the caller says of a schedule that is due. All times are on the wall. */
 export interface DueTicks {
+  /** The options from which this was computed. Others were set since: it is of no use then. */
+  readonly config?: ScheduleConfig | undefined;
   /** Those that are due and not decided yet, the oldest first. */
   readonly ticks: readonly DueTick[];
   /** There are older ones up to here, too many to be listed. */

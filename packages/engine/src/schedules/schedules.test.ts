@@ -258,6 +258,28 @@ test("a schedule that was taken causes no wake until it is answered", () => {
   assert.equal(engine.nextWake(1000), Number.POSITIVE_INFINITY);
 });
 
+test("what was computed from options that were replaced since changes nothing", () => {
+  const engine = opened({ periodMs: 86_400_000 });
+  const [taken] = engine.schedules.takeDue(86_400_000, 1);
+  engine.setSchedule("q/s", {}, 86_400_000);
+  const old = { ticks: [{ tick: 86_400_000, due: 86_400_000, spec: {} }], lateBefore: 0 };
+  const next = { next: 172_800_000, nextDue: 172_800_000, config: taken!.config };
+  engine.schedules.fire("q/s", { ...old, ...next }, 86_400_000);
+  assert.equal(engine.nextWake(86_400_000), 86_401_000);
+});
+
+test("a limit that is lowered to what has run drops the held tick", () => {
+  const engine = opened({ overlap: "wait" });
+  engine.fireAll(1000);
+  engine.fireAll(2000);
+  engine.setSchedule("q/s", { overlap: "wait", limit: 1 }, 2500);
+  finish(engine, 2600);
+  engine.fireAll(2600);
+  assert.deepEqual(engine.outcomes("q/s"), ["1000 added", "2000 held"]);
+  assert.equal(engine.schedules.get("q/s")?.made, 1);
+  assert.deepEqual(stateOf(rebuiltSchedules(engine.facts)), stateOf(engine));
+});
+
 test("emits a fact for a changed next time, and none for the same time", () => {
   const engine = opened();
   engine.schedules.setNext("q/s", 5000, 5100, 0);

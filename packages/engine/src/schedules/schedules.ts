@@ -46,6 +46,7 @@ export class Schedules {
       ...(old ?? { pausedBy: "" }),
       made,
       config,
+      held: isSpent ? undefined : old?.held,
       decidedUntil: Math.max(decidedUntil, old?.decidedUntil ?? 0),
       next: isSpent ? undefined : next,
       due: isSpent ? undefined : due,
@@ -126,8 +127,9 @@ export class Schedules {
   fire(key: string, due: DueTicks, now: number): void {
     const at = this.#core.clock(now);
     const schedule = this.#core.schedules.byKey.get(key);
-    // It was deleted while its caller reckoned.
+    // It was deleted, or set anew, while a policy was asked.
     if (schedule === undefined) return;
+    if (due.config !== undefined && due.config !== schedule.config) return;
     schedule.isTaken = false;
     fire(this.#core, schedule, due, at);
     this.#core.schedules.retime(schedule);
