@@ -133,7 +133,9 @@ export class ScheduleCalls {
     const tick = this.#wall();
     const [spec] = await this.#filled(queue, [jobOf(view, tick)]);
     return this.#calls.changeOnce(`runSchedule ${key}`, options, (engine, now) => {
-      return { id: idOf(engine.schedules.run(key, tick, spec!, now).id) };
+      const { id, dropped } = engine.schedules.run(key, tick, spec!, now);
+      if (dropped === true) throw queueDrops(queue);
+      return { id: idOf(id) };
     });
   }
 
@@ -148,6 +150,7 @@ export class ScheduleCalls {
     const view = this.#view(key);
     const ticks = ticksOf(view, from, to, this.#wall());
     const { operationId } = options;
+    let added = 0;
     for (let at = 0; at < ticks.length; at += BACKFILLED_PER_TURN) {
       const some = ticks.slice(at, at + BACKFILLED_PER_TURN);
       const specs = await this.#filled(
@@ -155,11 +158,12 @@ export class ScheduleCalls {
         some.map((tick) => jobOf(view, tick)),
       );
       const named = operationId === undefined ? {} : { operationId: `${operationId}.${at}` };
-      await this.#calls.changeOnce(`backfillSchedule ${key}`, named, (engine, now) => {
-        for (const [i, tick] of some.entries()) engine.schedules.run(key, tick, specs[i]!, now);
+      added += await this.#calls.changeOnce(`backfillSchedule ${key}`, named, (engine, now) => {
+        const results = some.map((tick, i) => engine.schedules.run(key, tick, specs[i]!, now));
+        return results.filter(({ dropped, duplicate }) => !dropped && !duplicate).length;
       });
     }
-    return ticks.length;
+    return added;
   }
 
   #wall(): number {
@@ -210,6 +214,11 @@ function checkRoom(key: string, engine: Engine): void {
   if (engine.schedules.size < SCHEDULES_MAX) return;
   const message = `schedule ${key} was not made: there are ${SCHEDULES_MAX} schedules. Delete some`;
   throw new SluiceError("LIMIT_REACHED", message, { field: "schedule", value: nameOfKey(key) });
+}
+
+function queueDrops(queue: string): SluiceError {
+  const message = `queue ${queue} is full and drops new jobs; try again later or raise its capacity`;
+  return new SluiceError("QUEUE_FULL", message, { queue, retryAfterMs: 1000 });
 }
 
 function ticksOf(

@@ -181,6 +181,15 @@ export const scheduling = cases("schedules", {
     equal(each(found.items, "queue"), ["a", "b"], "of a part of the name");
   },
 
+  "what the queue drops is added by no call": onQueue(async (scene) => {
+    await scene.broker.setQueue("q", { capacity: { jobs: 2 }, onFull: "drop" });
+    const hour = 3_600_000;
+    await scene.broker.setSchedule("q", "s", { every: hour, overlap: "allow" });
+    const range = [scene.now() - 4 * hour, scene.now() - 1] as const;
+    equal(await scene.broker.backfillSchedule("q", "s", ...range), 2, "jobs that were added");
+    await rejects(scene.broker.runSchedule("q", "s"), "QUEUE_FULL", "a run");
+  }),
+
   "what cannot be a schedule is refused": onQueue(async (scene) => {
     const { broker } = scene;
     const wrong: ScheduleOptions[] = [
