@@ -104,3 +104,18 @@ test("a flow that is none is refused by its name", async () => {
   }
   await broker.close();
 });
+
+test("why of a job that waits for one that went with its queue says so", async () => {
+  const broker = await openBroker({ log: new MemoryLog(), clock: turningClock(5) });
+  for (const queue of ["q", "gone"]) await broker.setQueue(queue, {});
+  const after = [{ job: 0, onDependencyFailure: "wait" as const }];
+  const { jobs } = await broker.addFlow("q", [
+    { queue: "gone", payload },
+    { queue: "q", payload, after },
+  ]);
+  await broker.deleteQueue("gone");
+  const { text } = await broker.why(jobs[1]!.id);
+  const gone = `It waits for job ${jobs[0]!.id}, which went with its queue.`;
+  assert.equal(text, `${gone} End the wait with "sluice job cancel ID".`);
+  await broker.close();
+});

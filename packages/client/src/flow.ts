@@ -7,6 +7,7 @@ import {
   type FlowJob,
   invalid,
   isObject,
+  JOB_FIELDS,
   type JobOptions,
   type OnDependencyFailure,
   orderFlow,
@@ -59,7 +60,8 @@ export interface AddedTree {
   readonly jobs: readonly Job[];
 }
 
-export function isTree(flow: object): flow is FlowTree {
+export function isTree(flow: FlowTree | FlowGraph): flow is FlowTree {
+  if (!isObject(flow)) throw invalid("flow", "a tree of jobs, or an object with jobs", flow);
   return "queue" in flow;
 }
 
@@ -68,6 +70,7 @@ export async function addGraph(
   graph: FlowGraph,
   options: OperationOptions | undefined,
 ): Promise<AddedFlow> {
+  checkKnown("flow", graph, ["jobs"]);
   if (!isObject(graph.jobs)) throw invalid("flow.jobs", "an object of jobs by name", graph.jobs);
   const names = Object.keys(graph.jobs);
   if (names.length === 0) throw invalid("flow.jobs", "an object with at least one job", graph.jobs);
@@ -119,6 +122,7 @@ function flatten(tree: FlowTree, jobs: FlowJob[]): void {
   for (let next = unseen.pop(); next !== undefined; next = unseen.pop()) {
     const { field, parent } = next;
     if (!isObject(next.tree)) throw invalid(field, "a job with a queue", next.tree);
+    checkKnown(field, next.tree, TREE_FIELDS);
     const { children, onDependencyFailure, ...item } = next.tree as FlowTree;
     const job = jobs.push(jobOf(item, field, NO_NAMES)) - 1;
     if (jobs.length > FLOW_JOBS_MAX) {
@@ -141,10 +145,26 @@ function flatten(tree: FlowTree, jobs: FlowJob[]): void {
   }
 }
 
+/** A parent waits for its children: `after` would be a second list of the same. */
+const TREE_FIELDS = [
+  ...(["queue", "payload", "children", "onDependencyFailure"] as const),
+  ...JOB_FIELDS.filter((name) => name !== "after"),
+];
+
+const ITEM_FIELDS = ["queue", "payload", ...JOB_FIELDS];
+
+function checkKnown(field: string, of: object, known: readonly string[]): void {
+  for (const [name, value] of Object.entries(of)) {
+    if (known.includes(name) || value === undefined) continue;
+    throw unknownField(`${field}.${name}`, known, value);
+  }
+}
+
 const NO_NAMES: ReadonlyMap<string, number> = new Map();
 
 function jobOf(item: FlowItem, field: string, places: ReadonlyMap<string, number>): FlowJob {
   if (!isObject(item)) throw invalid(field, "a job with a queue", item);
+  checkKnown(field, item, ITEM_FIELDS);
   const { queue, payload, after, ...options } = item as FlowItem;
   if (typeof queue !== "string") throw invalid(`${field}.queue`, "the name of a queue", queue);
   const encoded = encodePayload(payload instanceof Uint8Array ? "bytes" : "json", payload ?? null);

@@ -94,9 +94,13 @@ function blockedText(why: WhyBlocked<string | number>, now: number): string {
       : `Its flow is not sealed; it is cancelled in ${span((until ?? now) - now)} unless it is.`;
   if (open === 0 && seal !== undefined) return seal;
   if (one === undefined) return sentences(seal, `It waits for ${counted(open, "job")}.`);
-  const where = one.queue === undefined ? "" : ` of queue ${one.queue}, which is ${one.state}`;
+  const isGone = one.queue === undefined;
+  const where = isGone
+    ? `, which went with its queue`
+    : ` of queue ${one.queue}, which is ${one.state}`;
   const more = open > 1 ? `, and for ${counted(open - 1, "other job")}` : "";
-  return sentences(seal, `It waits for job ${one.id}${where}${more}.`);
+  const end = isGone ? 'End the wait with "sluice job cancel ID".' : undefined;
+  return sentences(seal, `It waits for job ${one.id}${where}${more}.`, end);
 }
 
 function deadText({ origin, attempts, reason, error, isOriginGone }: Dead, queue: string): string {

@@ -74,3 +74,19 @@ test("an option that is refused is named with its job", async (t) => {
   const checked = { code: "INVALID", details: { field: "jobs.1.cost", value: 0 } };
   await assert.rejects(sluice.flow({ jobs: cost }), checked);
 });
+
+test("what is no flow, and fields that a flow has not, are refused by name", async (t) => {
+  const sluice = await open(t);
+  const other = await (await sluice.queue("other")).add(1);
+  const cases: [flow: unknown, message: RegExp][] = [
+    [undefined, /^flow must be a tree of jobs, or an object with jobs, got undefined/],
+    ["q", /^flow must be a tree of jobs, or an object with jobs, got "q"/],
+    [{ jobs: { a: { queue } }, queues: 1 }, /^flow.queues is not a known field; known are jobs$/],
+    [{ queue, childs: [] }, /^flow.childs is not .* known are queue, payload, children, /],
+    [{ queue, children: [{ queue, after: [other.id] }] }, /^flow.children.0.after is not a known/],
+    [{ jobs: { a: { queue, children: [] } } }, /^jobs.a.children is not .* known are queue, /],
+  ];
+  for (const [flow, message] of cases) {
+    await assert.rejects(sluice.flow(flow as FlowTree), { code: "INVALID", message });
+  }
+});
