@@ -7,11 +7,14 @@
  * of a suspended step never settles: neither `catch` nor `finally` of the handler runs.
  */
 import {
+  checkStepName,
   type Duration,
+  invalid,
   parseDuration,
   parseStep,
   parseWait,
   SluiceError,
+  STEPS_MAX,
   type StepInfo,
   type StepKind,
   type StepName,
@@ -69,6 +72,7 @@ export class JobSteps implements Steps {
   readonly #counts = new Map<string, number>();
   readonly #kinds = new Map<string, StepKind>();
   readonly #underWay = new StepsUnderWay();
+  #count = 0;
   #known: Promise<Known> | undefined = undefined;
   /** The suspension that is asked for; true: the run is over. */
   #suspending: Promise<boolean> = Promise.resolve(false);
@@ -82,6 +86,8 @@ export class JobSteps implements Steps {
     fn: () => T | Promise<T>,
     options: StepOptions = {},
   ): Promise<Awaited<T>> => {
+    checkName(name);
+    if (typeof fn !== "function") throw invalid(`step ${JSON.stringify(name)}`, "a function", fn);
     const parsed = parseStep(options);
     const of = this.#next(name, "run");
     const hasGates = parsed.gates !== undefined && parsed.gates.length > 0;
@@ -134,6 +140,7 @@ export class JobSteps implements Steps {
     name: string,
     options: WaitOptions = {},
   ): Promise<T | undefined> => {
+    checkName(name);
     const { timeoutMs } = parseWait(options);
     const step = await this.#wait(this.#next(name, "wait"), { delayMs: timeoutMs });
     return step.value as T | undefined;
@@ -143,6 +150,8 @@ export class JobSteps implements Steps {
   #next(name: string, kind: StepKind): StepName & { kind: StepKind } {
     const before = this.#kinds.get(name);
     if (before !== undefined && before !== kind) throw otherKind(name, before, kind);
+    // Before it runs: its result would be refused.
+    if (++this.#count > STEPS_MAX) throw tooMany(name);
     this.#kinds.set(name, kind);
     const occurrence = this.#counts.get(name) ?? 0;
     this.#counts.set(name, occurrence + 1);
@@ -216,6 +225,17 @@ export class JobSteps implements Steps {
     } while (cursor !== undefined);
     return { steps, granted };
   }
+}
+
+/** Sleeps have the name that is empty. */
+function checkName(name: string): void {
+  checkStepName(name, 0);
+  if (name === "") throw invalid("name", "the name of a step", name);
+}
+
+function tooMany(name: string): SluiceError {
+  const message = `a job has at most ${STEPS_MAX} steps: add another job for the rest`;
+  return new SluiceError("LIMIT_REACHED", message, { field: "name", value: name });
 }
 
 function otherKind(name: string, before: StepKind, now: StepKind): SluiceError {

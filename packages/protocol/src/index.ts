@@ -76,6 +76,7 @@ export {
   PARTITIONS_MAX,
   REPLICAS_MAX,
   STEP_VALUE_BYTES_MAX,
+  STEPS_MAX,
 } from "./limits.ts";
 export { missingPackage, needs } from "./needs.ts";
 export { checkSameCall, partOfOperation, titleOf } from "./operation.ts";

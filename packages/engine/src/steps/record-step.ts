@@ -26,7 +26,7 @@ export function recordStep(core: Core, row: number, result: StepResult, now: num
   const known = checkStep(core, row, result);
   if (known?.isDone === true) return;
   const { bytes = 0 } = notebookOf(core, row) ?? {};
-  checkBytes(core, row, bytes + result.sizeBytes);
+  checkBytes(bytes + result.sizeBytes);
   const { name, occurrence, kind, sizeBytes, body, signal } = result;
   const queue = core.queueOf(row);
   const id = core.jobs.num(row, ID);
@@ -100,17 +100,16 @@ export function checkStep(
     throw new Refusal("CONFLICT", message, { field: "name", value: step.name });
   }
   if (known === undefined && (steps?.size ?? 0) >= STEPS_MAX) {
-    const message = `job ${core.jobs.num(row, ID)} has ${STEPS_MAX} steps, which is the limit`;
+    const message = `a job has at most ${STEPS_MAX} steps: add another job for the rest`;
     throw new Refusal("LIMIT_REACHED", message, { field: "name", value: step.name });
   }
   return known;
 }
 
-export function checkBytes(core: Core, row: number, bytes: number): void {
+export function checkBytes(bytes: number): void {
   if (bytes <= STEP_BYTES_MAX) return;
-  const id = core.jobs.num(row, ID);
-  const most = `the limit is ${STEP_BYTES_MAX}`;
-  const message = `the steps and signals of job ${id} would take ${bytes} bytes: ${most}`;
+  const most = `the steps and signals of a job take at most ${STEP_BYTES_MAX} bytes`;
+  const message = `${most}: with this one they would take ${bytes} bytes`;
   throw new Refusal("LIMIT_REACHED", message, { field: "value", value: bytes });
 }
 

@@ -23,10 +23,10 @@ export function signal(core: Core, row: number, of: Omit<Signal, "index">, now: 
   const book = notebookOf(core, row);
   const kept = book?.signals.filter(({ isTaken }) => !isTaken).length ?? 0;
   if (kept >= SIGNALS_MAX) {
-    const message = `job ${id} keeps ${kept} signals that no step has taken, which is the limit`;
+    const message = `a job keeps at most ${SIGNALS_MAX} signals that no step has taken`;
     throw new Refusal("LIMIT_REACHED", message, { field: "name", value: of.name });
   }
-  checkBytes(core, row, (book?.bytes ?? 0) + of.sizeBytes);
+  checkBytes((book?.bytes ?? 0) + of.sizeBytes);
   const index = book?.signalled ?? 0;
   const queue = core.queueOf(row).name;
   const told = { ...of, index };
