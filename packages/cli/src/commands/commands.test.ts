@@ -135,6 +135,9 @@ test("schedules are set, seen, run, paused, filled back and deleted", async (t) 
     'payload={"a":1}',
   );
   assert.match(set.text, /nightly +reports +0 3 \* \* \* +\S+/);
+  const planless = await sluice("schedule set weekly queue=reports");
+  assert.equal(planless.code, 2);
+  assert.match(planless.remarks, /one of cron=EXPRESSION, every=DURATION and at=TIMES is needed/);
   assert.match((await sluice("schedule run nightly")).text, /^added job \w+$/);
   assert.equal((await sluice("consume reports --count 1")).text, '{"a":1}');
   const filled = await sluice("schedule backfill nightly 2026-03-01 2026-03-03");

@@ -75,6 +75,10 @@ async function set(
   if (typeof queue !== "string") throw new Misuse("queue=QUEUE is needed");
   const cron = pairs.find(isCron)?.slice("cron=".length);
   const plan = cron === undefined ? {} : { cron };
+  // With its queue alone it would be looked up.
+  if (pairs.every((pair) => pair.startsWith("queue="))) {
+    throw new Misuse("one of cron=EXPRESSION, every=DURATION and at=TIMES is needed");
+  }
   const schedule = await sluice.schedule(name, { ...(options as ScheduleOptions), ...plan, queue });
   return show(call, [await schedule.info()]);
 }
