@@ -127,7 +127,7 @@ export class Schedules {
   fire(key: string, due: DueTicks, now: number): void {
     const at = this.#core.clock(now);
     const schedule = this.#core.schedules.byKey.get(key);
-    // It was deleted, or set anew, while a policy was asked.
+    // It was deleted, or set again, while a policy was asked.
     if (schedule === undefined) return;
     if (due.config !== undefined && due.config !== schedule.config) return;
     schedule.isTaken = false;
