@@ -96,10 +96,13 @@ export function age(ms: number): string {
   return countdown(ms);
 }
 
-/** How long ago something was. */
+/** How long ago something was, in its largest unit: a second one would only be read as noise. */
 export function ago(ms: number): string {
-  return ms < 1_000 ? "just now" : `${age(ms)} ago`;
+  const unit = AGO_UNITS.find((size) => ms >= size);
+  return unit === undefined ? "just now" : `${duration(ms - (ms % unit))} ago`;
 }
+
+const AGO_UNITS = [86_400_000, 3_600_000, 60_000, 1_000] as const;
 
 /** With milliseconds, for a timeline. */
 export function exactTime(at: number): string {

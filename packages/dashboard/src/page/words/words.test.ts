@@ -5,6 +5,7 @@ import { answerQueue, GATE_OPTIONS, parseGate, parseQueue, QUEUE_OPTIONS } from 
 import { alignSeries } from "./align-series.ts";
 import {
   age,
+  ago,
   bytes,
   count,
   countdown,
@@ -38,6 +39,13 @@ test("figures are short and keep their meaning", () => {
   assert.equal(percent(1), "100%");
   assert.equal(plain(bytes(52_700)), "51.5 kB");
   assert.equal(plain(bytes(1_000_000)), "977 kB");
+});
+
+test("how long ago something was has one unit, and is no clock", () => {
+  const thin = "\u202f";
+  const said = [999, 26_900, 159_000, 3_600_000, 100_000_000].map(ago);
+  const times = ["26 s", "2 min", "1 h", "1 d"].map((text) => text.replace(" ", thin));
+  assert.deepEqual(said, ["just now", ...times.map((text) => `${text} ago`)]);
 });
 
 test("durations have two units at most, countdowns are clocks", () => {
