@@ -111,6 +111,20 @@ test("a call that is repeated after its queue's spread grew has effect once", as
   assert.equal((await router.queue("q")).stats.added, answers.length * jobs.length);
 });
 
+test("a call that is repeated while it is under way goes where the first one goes", async () => {
+  const { router, cluster, directory } = stage();
+  await router.setQueue("q", { spread: 3 });
+  const [home, , last] = directory.placementOf("q");
+  // Over two partitions as over three, the first key is at home; the second is not in one place.
+  const [first] = keysOf(0, 6, 1);
+  const [second] = keysOf(5, 6, 1);
+  const jobs = [job("a", { fairnessKey: first! }), job("b", { fairnessKey: second! })];
+  const [under] = await (await cluster.broker(home!)).add("q", [jobs[0]!], { operationId: "op" });
+  const answers = await router.add("q", jobs, { operationId: "op" });
+  assert.deepEqual(partitionsOf(answers.map(({ ok }) => ok!)), [home, last]);
+  assert.equal(answers[0]!.ok!.id, `${home}-${under!.ok!.id}`);
+});
+
 test("dead letters stay where they died, and are one queue to every caller", async () => {
   const { router, directory } = stage();
   await router.setQueue("graveyard", { lease: 1234 });

@@ -71,7 +71,8 @@ export class RoutedAdds {
     );
     const known = asked.filter((_, i) => answers[i]);
     if (known.length === 0) return now;
-    for (const placement of [...before, now]) {
+    // The first call may still be under way, and known in some of its partitions only.
+    for (const placement of [now, ...before]) {
       if (await this.#fits(queue, jobs, options, { placement, known })) return placement;
     }
     return now;
