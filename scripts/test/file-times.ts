@@ -29,7 +29,9 @@ const LONG = [
   "conformance.test.ts",
   "four-partitions.test.ts",
   "spread-queues.test.ts",
+  "crash/crash.crash.test.ts",
   "kill.crash.test.ts",
+  "lua/programs.fuzz.test.ts",
 ];
 
 // The order in which files that run side by side are done soonest.
