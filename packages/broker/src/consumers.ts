@@ -2,10 +2,13 @@ import type { Engine, Lease } from "@sluice/engine";
 import {
   type ConsumeOptions,
   type Consumer,
+  checkInteger,
   type Deliver,
   KEY,
   LEASE,
   type LeasedJob,
+  type WorkerInfo,
+  type WorkerPlace,
 } from "@sluice/protocol";
 import { type Chunks, readBody } from "./chunks.ts";
 import type { Body } from "./codec/body.ts";
@@ -23,6 +26,8 @@ const HELD_PER_PAGE = 1000;
 class LocalConsumer implements Consumer {
   readonly queue: string;
   readonly name: string;
+  readonly place: WorkerPlace | undefined;
+  readonly since: number;
   readonly wants: { readonly leaseMs: number; readonly inProcess: boolean };
   readonly deliver: Deliver;
   readonly over: Promise<void>;
@@ -38,10 +43,17 @@ class LocalConsumer implements Consumer {
   onNothing: () => void = () => {};
   readonly #owner: Consumers;
 
-  constructor(owner: Consumers, queue: string, name: string, options: ConsumeOptions, to: Deliver) {
+  constructor(
+    owner: Consumers,
+    of: { readonly queue: string; readonly name: string; readonly since: number },
+    options: ConsumeOptions,
+    to: Deliver,
+  ) {
     this.#owner = owner;
-    this.queue = queue;
-    this.name = name;
+    this.queue = of.queue;
+    this.name = of.name;
+    this.since = of.since;
+    this.place = options.place && checkedPlace(options.place);
     const { lease, inProcess = false } = options;
     this.wants = { leaseMs: lease === undefined ? 0 : LEASE.parse("lease", lease), inProcess };
     this.credits = options.credits;
@@ -64,6 +76,14 @@ class LocalConsumer implements Consumer {
 }
 
 export type { LocalConsumer };
+
+/** A client may say anything. */
+function checkedPlace({ host, process, version }: WorkerPlace): WorkerPlace {
+  KEY.parse("place.host", host);
+  KEY.parse("place.version", version);
+  checkInteger("place.process", process, 0, Number.MAX_SAFE_INTEGER);
+  return { host, process, version };
+}
 
 /** The leases of one commit, and to whom each goes: another may have the name by then. */
 interface Granted {
@@ -123,11 +143,20 @@ export class Consumers {
     // The engine tells workers apart by name; two with one name are two all the same.
     const isTaken = members.has(options.worker);
     const name = isTaken ? `${options.worker}#${++this.#count}` : options.worker;
-    const consumer = new LocalConsumer(this, queue, name, options, deliver);
-    this.#engine.want(queue, name, consumer.credits, this.#now(), consumer.wants);
+    const since = this.#now();
+    const consumer = new LocalConsumer(this, { queue, name, since }, options, deliver);
+    this.#engine.want(queue, name, consumer.credits, since, consumer.wants);
     this.#members.set(queue, members.set(name, consumer));
     this.#wake();
     return consumer;
+  }
+
+  /** Where a worker runs and since when it is connected; nothing of one that polls. */
+  about(queue: string, name: string): Pick<WorkerInfo, "place" | "since"> {
+    const consumer = this.#members.get(queue)?.get(name);
+    if (consumer === undefined || consumer.isPoll) return {};
+    const { place, since } = consumer;
+    return place === undefined ? { since } : { place, since };
   }
 
   changed(consumer: LocalConsumer): void {

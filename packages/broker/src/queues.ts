@@ -184,7 +184,8 @@ export class QueueCalls {
 
   async workers(queue: string): Promise<readonly WorkerInfo[]> {
     const workers = this.#calls.call((engine) => engine.queries.workers(queue));
-    return workers.map((worker) => ({ ...worker, queue }));
+    const { consumers } = this.#of;
+    return workers.map((worker) => ({ ...worker, queue, ...consumers.about(queue, worker.name) }));
   }
 }
 

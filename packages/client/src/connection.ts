@@ -15,6 +15,7 @@ import type { Activity } from "./activity.ts";
 import type { Delivery } from "./delivery.ts";
 import { Adds, one } from "./gather.ts";
 import { CLOSE_ANSWER_MS, CLOSE_TIMEOUT_MS } from "./limits.ts";
+import { ownPlace } from "./own-place.ts";
 import type { LinkFeed } from "./remote/link.ts";
 import type { Tracing } from "./trace.ts";
 
@@ -59,6 +60,8 @@ export class Connection {
   readonly holders = new Set<Holder>();
   readonly #adds = new Map<string, Adds>();
   readonly #activity: Activity | undefined;
+  /** Where its workers run. */
+  readonly place = ownPlace();
   readonly #mark = Math.random().toString(36).slice(2, 8);
   #workers = 0;
   #isClosed = false;

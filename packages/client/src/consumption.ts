@@ -136,7 +136,8 @@ export class Consumption<Payload, Result>
     const { connection, queue, name, work } = this.#options;
     try {
       const { prefetch: credits, leaseMs: lease } = work;
-      const options = { worker: name, credits, lease, inProcess: connection.inProcess };
+      const { inProcess, place } = connection;
+      const options = { worker: name, credits, lease, inProcess, place };
       const deliver = (jobs: readonly LeasedJob[]): void => this.#receive(jobs);
       const consumer = await connection.port.consume(queue, options, deliver);
       this.#addCredits = (count) => consumer.addCredits(count);

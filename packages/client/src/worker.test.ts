@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { hostname } from "node:os";
 import { test } from "node:test";
+import { VERSION } from "@sluice/protocol";
 import { JobFailed, RetryAfter, type SluiceError, Unrecoverable } from "sluice";
 import { openMail, openSluice } from "./testing/open-mail.ts";
 
@@ -212,7 +214,7 @@ test("whatever is thrown has failed, even nothing", async (t) => {
 });
 
 test("no more handlers run side by side than the concurrency says", async (t) => {
-  const { sluice, mail } = await openMail<number>(t);
+  const { sluice, clock, mail } = await openMail<number>(t);
   const releases: (() => void)[] = [];
   let most = 0;
   let running = 0;
@@ -228,7 +230,10 @@ test("no more handlers run side by side than the concurrency says", async (t) =>
   await mail.addBulk(Array.from({ length: 10 }, (_, payload) => ({ payload })));
   await sluice.drain();
   assert.deepEqual([worker.running, worker.concurrency], [3, 3]);
-  assert.deepEqual(await mail.workers(), [{ name: "w", queue: "mail", free: 0, running: 3 }]);
+  const place = { host: hostname(), process: process.pid, version: VERSION };
+  const since = clock.now();
+  const own = { name: "w", queue: "mail", place, since };
+  assert.deepEqual(await mail.workers(), [{ ...own, free: 0, running: 3 }]);
   while (releases.length > 0) {
     releases.shift()?.();
     await sluice.drain();

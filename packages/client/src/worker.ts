@@ -151,8 +151,8 @@ export class Worker<Payload, Result>
   async #consume(credits: number): Promise<Consumer | undefined> {
     const { connection, queue, work } = this.#options;
     try {
-      const { inProcess } = connection;
-      const options = { worker: this.name, credits, lease: work.leaseMs, inProcess };
+      const { inProcess, place } = connection;
+      const options = { worker: this.name, credits, lease: work.leaseMs, inProcess, place };
       const consumer = await connection.port.consume(queue, options, (jobs) => this.#receive(jobs));
       this.#addCredits = (count) => consumer.addCredits(count);
       void consumer.over.then(() => this.#end());

@@ -27,6 +27,18 @@ export interface WorkerInfo {
   /** Jobs it would take now. */
   free: number;
   running: number;
+  /** Where it runs; absent when it does not say, as one that polls. */
+  place?: WorkerPlace;
+  /** When it connected; absent for one that polls. */
+  since?: number;
+}
+
+export interface WorkerPlace {
+  host: string;
+  /** The number of its process. */
+  process: number;
+  /** Its version of Sluice. */
+  version: string;
 }
 
 /** A page of a list; `cursor` is absent on the last one. */

@@ -96,4 +96,5 @@ export {
   type WaitOptions,
   type Why,
   type WorkerInfo,
+  type WorkerPlace,
 } from "@sluice/protocol";

@@ -65,6 +65,9 @@ export function mergeWorkers(lists: readonly (readonly WorkerInfo[])[]): WorkerI
     else {
       known.free += worker.free;
       known.running += worker.running;
+      if (known.since !== undefined && worker.since !== undefined) {
+        known.since = Math.min(known.since, worker.since);
+      }
     }
   }
   return [...byName.values()];

@@ -3,7 +3,7 @@ import type { Duration } from "../duration.ts";
 import type { JobFilter, JobOrder } from "../found.ts";
 import type { GateInfo } from "../gate.ts";
 import type { FairnessKey, JobState } from "../job.ts";
-import type { LaneSort, Page } from "../queue.ts";
+import type { LaneSort, Page, WorkerPlace } from "../queue.ts";
 
 export interface StoreEntry {
   key: string;
@@ -186,4 +186,6 @@ export interface ConsumeOptions {
    * move between processes.
    */
   inProcess?: boolean | undefined;
+  /** Where the worker runs, for people who look for it. */
+  place?: WorkerPlace | undefined;
 }

@@ -174,10 +174,29 @@ export const working = cases("workers", {
     const inbox = await scene.consume({ worker: "bob", credits: 3 });
     await scene.add("x");
     const [job] = await inbox.holds(1, "the job");
-    const listed = async () => (await scene.broker.workers("q")).find(({ name }) => name === "bob");
-    equal(await listed(), { name: "bob", queue: "q", free: 2, running: 1 }, "while it holds a job");
+    const listed = async () => {
+      const bob = (await scene.broker.workers("q")).find(({ name }) => name === "bob");
+      return { ...bob, since: typeof bob?.since };
+    };
+    const own = { name: "bob", queue: "q", free: 2, since: "number" };
+    equal(await listed(), { ...own, running: 1 }, "while it holds a job");
     await scene.ack(job!);
-    equal(await listed(), { name: "bob", queue: "q", free: 2, running: 0 }, "after the ack");
+    equal(await listed(), { ...own, running: 0 }, "after the ack");
+  }),
+
+  "a consumer is listed with where it runs": onQueue(async (scene) => {
+    const place = { host: "web-1", process: 4711, version: "0.1.0" };
+    await scene.consume({ worker: "bob", place });
+    const [bob] = await scene.broker.workers("q");
+    equal(bob?.place, place, "its place");
+    for (const [wrong, field] of [
+      [{ host: "h".repeat(2000) }, "place.host"],
+      [{ process: -1 }, "place.process"],
+      [{ version: "v".repeat(2000) }, "place.version"],
+    ] as const) {
+      const call = scene.consume({ worker: "eve", place: { ...place, ...wrong } });
+      await rejects(call, "INVALID", field);
+    }
   }),
 
   "a stopped consumer that holds nothing is not listed": onQueue(async (scene) => {

@@ -1,7 +1,7 @@
 import type { QueueDeleted } from "../calls/options.ts";
 import type { Schema } from "../kinds.ts";
 import { QUEUE_SCHEMA } from "../options/queue-options.ts";
-import type { LaneStats, QueueInfo, QueueStats, WorkerInfo } from "../queue.ts";
+import type { LaneStats, QueueInfo, QueueStats, WorkerInfo, WorkerPlace } from "../queue.ts";
 import {
   about,
   COUNT,
@@ -64,9 +64,17 @@ export const LANE: Schema = shape<LaneStats>({
   shareReceived: about("Of all that the lanes of its tier have received.", SHARE),
 });
 
+const WORKER_PLACE = shape<WorkerPlace>({
+  host: TEXT,
+  process: about("The number of its process.", NUMBER),
+  version: about("Its version of Sluice.", TEXT),
+});
+
 export const WORKER: Schema = shape<WorkerInfo>({
   name: TEXT,
   queue: NAME,
   free: about("Jobs it would take now.", COUNT),
   running: COUNT,
+  place: maybe(WORKER_PLACE),
+  since: maybe(about("When it connected.", MS)),
 });

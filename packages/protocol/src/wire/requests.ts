@@ -7,6 +7,7 @@ import type { FrameWriter } from "./writer.ts";
 const WAIT = 1;
 const LEASE = 2;
 const WORKER = 4;
+const PLACE = 8;
 
 export interface LeaseRequest {
   queue: string;
@@ -43,18 +44,25 @@ export interface ConsumeRequest {
 }
 
 export function writeConsume(writer: FrameWriter, queue: string, options: ConsumeOptions): void {
-  const { worker, credits, lease } = options;
+  const { worker, credits, lease, place } = options;
   writer.text(queue);
-  writer.u8(lease === undefined ? 0 : LEASE);
+  writer.u8((lease === undefined ? 0 : LEASE) | (place === undefined ? 0 : PLACE));
   writer.text(worker);
   writer.f64(credits);
   if (lease !== undefined) writer.f64(kinds.LEASE.parse("lease", lease));
+  if (place === undefined) return;
+  writer.text(place.host);
+  writer.f64(place.process);
+  writer.text(place.version);
 }
 
 export function readConsume(reader: FrameReader): ConsumeRequest {
   const queue = reader.text();
-  const flags = reader.flags(LEASE);
+  const flags = reader.flags(LEASE | PLACE);
   const options: ConsumeOptions = { worker: reader.text(), credits: reader.f64() };
   if ((flags & LEASE) !== 0) options.lease = reader.f64();
+  if ((flags & PLACE) !== 0) {
+    options.place = { host: reader.text(), process: reader.f64(), version: reader.text() };
+  }
   return { queue, options };
 }

@@ -164,6 +164,15 @@ export const SAMPLES: readonly Sample[] = [
     readConsume,
   ),
   sample(
+    "consume from a place",
+    {
+      queue: "q",
+      options: { worker: "w", credits: 1, place: { host: "h", process: 7, version: "0.1.0" } },
+    },
+    (writer, { queue, options }) => writeConsume(writer, queue, options),
+    readConsume,
+  ),
+  sample(
     "added",
     [
       { ok: { id: "a1", tier: 3 } },

@@ -7,7 +7,8 @@ test("workers of all queues are listed and searched, busiest first", async (t) =
   const { broker, call } = await start(t);
   for (const queue of ["mail", "orders", "idle"]) await broker.setQueue(queue, {});
   await broker.add("orders", [{ payload }, { payload }]);
-  await broker.consume("mail", { worker: "sender-1", credits: 3 }, () => {});
+  const place = { host: "web-1", process: 4711, version: "0.1.0" };
+  await broker.consume("mail", { worker: "sender-1", credits: 3, place }, () => {});
   await broker.lease("orders", { max: 2, worker: "packer-1" });
   const { items, total } = (await call("GET /v1/workers")).body;
   assert.deepEqual(
@@ -18,6 +19,9 @@ test("workers of all queues are listed and searched, busiest first", async (t) =
     ],
   );
   assert.equal(total, 2);
+  const [packer, sender] = items;
+  assert.deepEqual([packer.place, packer.since], [undefined, undefined]);
+  assert.deepEqual([sender.place, typeof sender.since], [place, "number"]);
   const found = (await call("GET /v1/workers?search=MAIL")).body.items;
   assert.deepEqual(
     found.map(({ name }: WorkerInfo) => name),

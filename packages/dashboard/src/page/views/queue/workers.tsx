@@ -6,7 +6,7 @@ import { useNow } from "../../data/context.ts";
 import { ofQueue, useLive } from "../../data/live.ts";
 import { HELD_SHOWN, WORKERS_SHOWN } from "../../limits.ts";
 import { Empty, Frame, Head, Refused, Search } from "../../parts/bits.tsx";
-import { count, duration, laneText } from "../../words/format.ts";
+import { ago, count, duration, laneText } from "../../words/format.ts";
 import { link } from "../../words/route.ts";
 import { visible } from "../../words/visible.ts";
 
@@ -58,12 +58,18 @@ interface WorkerProps {
 
 export function Worker({ worker, hasQueue }: WorkerProps): JSX.Element {
   const [isOpen, setOpen] = useState(false);
-  const { name, queue, free, running } = worker;
+  const { name, queue, free, running, place, since } = worker;
+  const now = useNow();
   return (
     <details class="worker" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>
         <b>{visible(name)}</b>
         {hasQueue === true && <span class="muted">{queue}</span>}
+        <span class="muted place">
+          {place !== undefined &&
+            `${visible(place.host)}, process ${place.process}, Sluice ${visible(place.version)}`}
+          {since !== undefined && ` · connected ${ago(now - since)}`}
+        </span>
         <span class="holds">
           holds <b>{count(running)}</b>, {count(free)} free
         </span>
