@@ -165,7 +165,7 @@ for (const count of [1, 3]) {
       await publish(connection, stream, encodeMessage(head, numbered(1, 10)), position - 1);
       await assert.rejects(opened({ connection, stream }), {
         code: "LOG_DAMAGED",
-        message: new RegExp(`${stream} is damaged at sequence ${position}: it follows another`),
+        message: new RegExp(`${stream} is damaged at sequence ${position}: it does not continue`),
       });
     });
 

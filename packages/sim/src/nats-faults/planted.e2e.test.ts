@@ -25,8 +25,8 @@ const PLANTED: Readonly<Record<string, DividedBug>> = {
   "a log is read from a follower": {
     read: "withOtherFollower",
     file: "nats/feed.ts",
-    find: "if (leader === cluster?.leader) {",
-    put: "if (leader !== undefined || cluster === undefined) {",
+    find: "leaderOf(info) === cluster?.leader",
+    put: "leaderOf(info) !== undefined || cluster === undefined",
   },
 };
 
