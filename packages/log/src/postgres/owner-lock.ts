@@ -23,7 +23,8 @@ export async function lockedBy(
   const { rows } = await client.query(
     `SELECT activity.pid, activity.client_addr AS address, activity.backend_start AS since
       FROM pg_locks JOIN pg_stat_activity AS activity USING (pid)
-      WHERE locktype = 'advisory' AND classid = $1 AND objid = $2 AND granted`,
+      WHERE locktype = 'advisory' AND classid = $1 AND objid = $2 AND granted
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
     [OWNERS, log],
   );
   const { pid, address, since } = rows[0] ?? {};

@@ -212,6 +212,29 @@ describe("a relay", () => {
     await relay.close();
   });
 
+  test("moves all shards beside a relay of another database of the same server", async () => {
+    await using sluice = await Sluice.open({ durability: "memory" });
+    await sluice.queue("neighbours");
+    await pool.query("CREATE DATABASE neighbour");
+    const url = Object.assign(new URL(server.url), { pathname: "/neighbour" }).href;
+    const neighbour = new pg.Client({ connectionString: url });
+    await neighbour.connect();
+    await installOutbox(neighbour);
+    const relays = [url, server.url].map((at) => {
+      return new OutboxRelay({ url: at, broker: sluice.broker });
+    });
+    const isThere = `SELECT FROM pg_stat_activity
+      WHERE application_name = 'sluice relay' AND query LIKE '%outbox_shards%'`;
+    await until(async () => (await pool.query(isThere)).rowCount === 2);
+    await add(
+      "neighbours",
+      Array.from({ length: 64 }, (_, i) => i),
+    );
+    await until(async () => (await left()) === 0);
+    for (const relay of relays) await relay.close();
+    await neighbour.end();
+  });
+
   test("writes nothing to the database while it sleeps", async () => {
     await using sluice = await Sluice.open({ durability: "memory" });
     const relay = new OutboxRelay({ url: server.url, broker: sluice.broker });

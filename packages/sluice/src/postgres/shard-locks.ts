@@ -41,8 +41,10 @@ export class ShardLocks {
       await this.#client.query("SELECT pg_advisory_lock_shared($1, 0)", [RELAY_LOCKS]);
       this.#isThere = true;
     }
+    // Locks belong to a database, but PostgreSQL lists those of all databases of the server.
     const count = `SELECT count(*)::int AS relays FROM pg_locks
-      WHERE locktype = 'advisory' AND classid = $1 AND granted`;
+      WHERE locktype = 'advisory' AND classid = $1 AND granted
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
     const { relays } = (await this.#client.query(count, [RELAY_LOCKS])).rows[0];
     const part = Math.ceil(SHARDS / Math.max(1, relays));
     // One that has a batch on its way is given up when that has ended.
