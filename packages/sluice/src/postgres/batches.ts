@@ -133,10 +133,15 @@ export async function settle(
     UPDATE sluice.outbox_shards SET batch = '{}', number = greatest(number, $5)
       WHERE shard = $1 AND number = $2 AND (SELECT mode FROM async) = 'off'`,
     values: [
-      ...[shard, String(number), JSON.stringify(moved), JSON.stringify(refused)],
+      ...[shard, String(number), JSON.stringify(moved), JSON.stringify(refused, storable)],
       String(newest.reduce((a, b) => Math.max(a, b), 0)),
     ],
   });
+}
+
+/** PostgreSQL stores neither a zero nor half of a surrogate pair, and would refuse the statement. */
+function storable(_: string, value: unknown): unknown {
+  return typeof value === "string" ? value.replaceAll("\0", "\ufffd").toWellFormed() : value;
 }
 
 export async function setAsleep(

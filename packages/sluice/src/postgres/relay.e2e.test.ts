@@ -235,6 +235,28 @@ describe("a relay", () => {
     await neighbour.end();
   });
 
+  test("keeps a row that is refused with a text that PostgreSQL cannot store", async () => {
+    await using sluice = await Sluice.open({ durability: "memory" });
+    const message = "no \0 and no \ud800";
+    const error = new SluiceError("FORBIDDEN", message, { value: message }).toJSON();
+    const broker: RelayBroker = {
+      lives: (...args) => sluice.broker.lives(...args),
+      add: async (_, jobs) => jobs.map(() => ({ error })),
+    };
+    const troubles: string[] = [];
+    const onTrouble = (reason: string): void => void troubles.push(reason);
+    const relay = new OutboxRelay({ url: server.url, broker, onTrouble });
+    await add("refused", [1]);
+    const refused = "SELECT error FROM sluice.outbox WHERE error IS NOT NULL";
+    await until(async () => troubles.length > 0 || (await pool.query(refused)).rowCount === 1);
+    assert.deepEqual(troubles, []);
+    const { rows } = await pool.query(refused);
+    const kept = "no \ufffd and no \ufffd";
+    const stored = { code: "FORBIDDEN", message: kept, details: { value: kept } };
+    assert.deepEqual(rows[0].error, stored);
+    await relay.close();
+  });
+
   test("writes nothing to the database while it sleeps", async () => {
     await using sluice = await Sluice.open({ durability: "memory" });
     const relay = new OutboxRelay({ url: server.url, broker: sluice.broker });
