@@ -27,6 +27,7 @@ export {
   PreparedJob,
   parseJob,
   readJob,
+  tellOptions,
 } from "./job-options.ts";
 export { checkOpen, type Durability, OPEN_OPTIONS, type OpenOptions } from "./open-options.ts";
 export {

@@ -105,6 +105,34 @@ describe("an add in a transaction", () => {
     await pool.query("DELETE FROM sluice.outbox");
   });
 
+  test("takes options in every form that an add to a queue takes", async () => {
+    const options = {
+      runAt: new Date(5),
+      deadline: new Date(7),
+      lease: "5m",
+      after: ["a1", { id: "a2", name: "a handle" }],
+      dedupe: { key: "x", mode: "window", window: "1m" },
+      weight: undefined,
+    } as const;
+    await inTransaction((tx) => new Outbox(tx).add("mail", 1, options));
+    const { rows } = await pool.query("SELECT options FROM sluice.outbox");
+    assert.deepEqual(rows[0].options, {
+      runAt: 5,
+      deadline: 7,
+      lease: 300_000,
+      after: [{ id: "a1" }, { id: "a2" }],
+      dedupe: { key: "x", mode: "window", window: 60_000 },
+    });
+    await pool.query("DELETE FROM sluice.outbox");
+  });
+
+  test("refuses texts in options that PostgreSQL cannot store", async () => {
+    for (const fairnessKey of ["a\0", "a\ud800"]) {
+      const adding = inTransaction((tx) => new Outbox(tx).add("mail", 1, { fairnessKey }));
+      await assert.rejects(adding, { code: "INVALID", message: /^options must have no text/ });
+    }
+  });
+
   test("refuses options by their field before it asks the database", async () => {
     const adding = inTransaction((tx) => new Outbox(tx).add("mail", 1, { delay: "soon" as never }));
     await assert.rejects(adding, { code: "INVALID", message: /delay/ });

@@ -1,6 +1,6 @@
 /** Adds in a user's own transaction, with the drivers that people have. */
 import { type Run, runnerOf, type Transaction, toInstallError } from "@sluice/client";
-import { invalid, type JobOptions, readJob, SluiceError } from "@sluice/protocol";
+import { invalid, type JobOptions, readJob, SluiceError, tellOptions } from "@sluice/protocol";
 
 /** An add that becomes a job when its transaction commits. */
 export interface OutboxJob {
@@ -25,9 +25,12 @@ export class Outbox {
     options: JobOptions = {},
   ): Promise<OutboxJob> {
     // Refuses what can be seen here, with the field; the function in the database does the rest.
-    readJob({}, options);
+    const job = {};
+    readJob(job, options);
+    // As JSON: a Date as a number, the handle of a job as its id.
+    const told = JSON.stringify(tellOptions(job));
     try {
-      const rows = await this.#run(ADD, [queue, bytesOf(payload), JSON.stringify(options)]);
+      const rows = await this.#run(ADD, [queue, bytesOf(payload), told]);
       return { outboxId: String((rows[0] as { id: unknown }).id) };
     } catch (error) {
       throw toOutboxError(error);
@@ -50,10 +53,18 @@ function bytesOf(payload: unknown): Buffer {
 }
 
 const INVALID_PARAMETER = "22023";
+/** A zero character, and half of a surrogate pair. */
+const NOT_STORED = new Set(["22P05", "22P02"]);
+
 /** Drizzle wraps what the database says. */
 function toOutboxError(error: unknown): unknown {
   const { cause = error } = error as { cause?: unknown };
   const { code = "", message = "" } = cause as { code?: string; message?: string };
+  if (NOT_STORED.has(code)) {
+    const wanted = "no text with a zero character or half of a surrogate pair";
+    const text = `options must have ${wanted}: PostgreSQL cannot store it`;
+    return new SluiceError("INVALID", text, { field: "options" }, { cause: error });
+  }
   if (code === INVALID_PARAMETER) return new SluiceError("INVALID", message, {}, { cause: error });
   return toInstallError(error);
 }
