@@ -8,6 +8,7 @@ import {
   SluiceError,
 } from "@sluice/protocol";
 import type { Batch, Result, Row } from "./batches.ts";
+import { PAYLOAD_BYTES_MAX } from "./limits.ts";
 
 /** The broker certainly has not taken the job, and may take it later. */
 const LATER: readonly ErrorCode[] = ["QUEUE_FULL", "RATE_LIMITED", "STORAGE_LOW"];
@@ -80,6 +81,10 @@ function resultOf(error: SluiceError): Result {
 }
 
 function prepare({ payload, options }: Row): PreparedJob | SluiceError {
+  if (payload === null) {
+    const message = `payload must have at most ${PAYLOAD_BYTES_MAX} bytes`;
+    return new SluiceError("PAYLOAD_TOO_LARGE", message, { field: "payload" });
+  }
   const job = new PreparedJob();
   try {
     readJob(job, options);

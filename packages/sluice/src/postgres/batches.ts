@@ -1,12 +1,19 @@
 /** The batches of the outbox in the database: numbered before they are sent, settled afterwards. */
 import type { ErrorJson } from "@sluice/protocol";
 import type { Client } from "pg";
-import { BATCH_BYTES_MAX, BATCH_ROWS_MAX, KEPT_HOURS } from "./limits.ts";
+import {
+  BATCH_BYTES_MAX,
+  BATCH_OPTIONS_BYTES_MAX,
+  BATCH_ROWS_MAX,
+  KEPT_HOURS,
+  PAYLOAD_BYTES_MAX,
+} from "./limits.ts";
 
 export interface Row {
   readonly id: string;
   readonly queue: string;
-  readonly payload: Buffer;
+  /** Null: it is larger than any broker takes, and was not read. */
+  readonly payload: Buffer | null;
   readonly options: object;
 }
 
@@ -35,6 +42,9 @@ export interface Work {
   readonly batch: Batch | undefined;
 }
 
+const ROW = `id, queue, options,
+  CASE WHEN octet_length(payload) <= ${PAYLOAD_BYTES_MAX} THEN payload END AS payload`;
+
 /**
  * A new batch has rows of one queue, the oldest first, until they or their bytes are enough. One
  * that is on its way is answered as it is.
@@ -48,12 +58,14 @@ const WORK = `WITH shards AS MATERIALIZED
   waiting AS MATERIALIZED (SELECT shard, number FROM shards s WHERE batch = '{}' AND
     EXISTS (SELECT FROM sluice.outbox o WHERE o.shard = s.shard AND o.error IS NULL)),
   picked AS MATERIALIZED (SELECT w.shard, w.number, o.* FROM waiting w CROSS JOIN LATERAL
-    (SELECT *, sum(octet_length(payload)) OVER (ORDER BY id) AS bytes FROM
-      (SELECT id, queue, payload, options FROM sluice.outbox
+    (SELECT *, sum(size) OVER oldest AS bytes, row_number() OVER oldest AS place,
+        sum(octet_length(options::text)) OVER oldest AS "optionsBytes" FROM
+      (SELECT ${ROW}, octet_length(payload) AS size FROM sluice.outbox
         WHERE shard = w.shard AND error IS NULL AND queue = (SELECT queue FROM sluice.outbox
           WHERE shard = w.shard AND error IS NULL AND queue <> ALL($2) ORDER BY id LIMIT 1)
-        ORDER BY id LIMIT ${BATCH_ROWS_MAX}) oldest) o
-    WHERE o.bytes <= ${BATCH_BYTES_MAX} OR o.bytes = octet_length(o.payload)),
+        ORDER BY id LIMIT ${BATCH_ROWS_MAX}) rows WINDOW oldest AS (ORDER BY id)) o
+    WHERE o.place = 1 OR
+      (o.bytes <= ${BATCH_BYTES_MAX} AND o."optionsBytes" <= ${BATCH_OPTIONS_BYTES_MAX})),
   numbered AS (UPDATE sluice.outbox_shards s SET number = s.number + 1, batch = p.batch
     FROM (SELECT shard, number, array_agg(id ORDER BY id) AS batch FROM picked GROUP BY 1, 2) p
     WHERE s.shard = p.shard AND s.number = p.number AND s.batch = '{}'
@@ -61,7 +73,8 @@ const WORK = `WITH shards AS MATERIALIZED
   SELECT w.shard, n.number, false AS "isRepeated", p.id, p.queue, p.payload, p.options
     FROM waiting w LEFT JOIN (numbered n JOIN picked p USING (shard)) USING (shard)
   UNION ALL SELECT s.shard, s.number, true, o.id, o.queue, o.payload, o.options
-    FROM shards s LEFT JOIN sluice.outbox o ON o.id = ANY(s.batch) WHERE s.batch <> '{}'
+    FROM shards s LEFT JOIN (SELECT ${ROW} FROM sluice.outbox) o ON o.id = ANY(s.batch)
+    WHERE s.batch <> '{}'
   ORDER BY shard, id`;
 
 interface WorkRow extends Row {

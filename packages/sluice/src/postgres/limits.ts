@@ -5,6 +5,21 @@
 export const BATCH_ROWS_MAX = 1000;
 export const BATCH_BYTES_MAX = 4 * 1024 * 1024;
 
+/**
+ * Of their options: a message of the stream may have 250,000 values, and these have 180,000 at
+ * most. Without it 1,000 jobs with 300 dependencies each were refused together.
+ */
+export const BATCH_OPTIONS_BYTES_MAX = 512 * 1024;
+
+/**
+ * The most that any broker takes. A larger payload is refused when it is added, and not read by a
+ * relay: one of 280 MB ended the process, for its text was too long for a string.
+ */
+export const PAYLOAD_BYTES_MAX = 16 * 1024 * 1024;
+
+/** Five times what all options of a job can take; a relay reads them like the payloads. */
+export const OPTIONS_BYTES_MAX = 1024 * 1024;
+
 /** Between two looks while rows came lately: a delay that people do not notice. */
 export const POLL_MS = 5;
 

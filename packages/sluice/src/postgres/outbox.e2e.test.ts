@@ -102,6 +102,14 @@ describe("an add in a transaction", () => {
       await assert.rejects(adding, { code: "22023", message });
     }
     await assert.rejects(pool.query("SELECT sluice.add('no space', '1')"), /queue must be/);
+    const large = "SELECT sluice.add_bytes('mail', convert_to(repeat('x', 16777217), 'UTF8'))";
+    await assert.rejects(
+      pool.query(large),
+      /payload must have at most 16777216 bytes, got 16777217/,
+    );
+    const wide =
+      "SELECT sluice.add('mail', '1', jsonb_build_object('group', repeat('x', 1048576)))";
+    await assert.rejects(pool.query(wide), /options must have at most 1048576 bytes/);
     await pool.query("DELETE FROM sluice.outbox");
   });
 

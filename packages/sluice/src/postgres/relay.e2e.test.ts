@@ -152,6 +152,39 @@ describe("a relay", () => {
     assert.deepEqual(sent, [[5 * MIB], [MIB, 2 * MIB, MIB], [MIB], [4 * MIB]]);
   });
 
+  test("counts large options too, and does not read a payload that no broker takes", async () => {
+    await using sluice = await Sluice.open({ durability: "memory" });
+    await sluice.queue("wide");
+    const job = await sluice.queue("first").then((first) => first.add(0));
+    const sent: number[] = [];
+    const broker: RelayBroker = {
+      lives: (...args) => sluice.broker.lives(...args),
+      add(queue, jobs, ...rest) {
+        sent.push(jobs.length);
+        return sluice.broker.add(queue, jobs, ...rest);
+      },
+    };
+    await pool.query(
+      `INSERT INTO sluice.outbox (queue, payload, options) SELECT 'wide', '1', $1
+        FROM generate_series(1, 250)`,
+      [{ after: Array.from({ length: 1000 }, () => job.id) }],
+    );
+    await pool.query(
+      `INSERT INTO sluice.outbox (queue, payload)
+        VALUES ('wide', convert_to(repeat('x', 16777217), 'UTF8')), ('wide', '2')`,
+    );
+    const relay = new OutboxRelay({ url: server.url, broker });
+    await until(async () => (await left()) === 1 && sent.length > 0);
+    await relay.close();
+    assert.ok(Math.max(...sent) < 125, `batches of ${sent.join(", ")}`);
+    const { rows } = await pool.query("SELECT error FROM sluice.outbox");
+    const message = "payload must have at most 16777216 bytes";
+    assert.deepEqual(rows[0].error, {
+      ...{ code: "PAYLOAD_TOO_LARGE", message },
+      details: { field: "payload" },
+    });
+  });
+
   test("moves all other shards while the broker does not answer one", async () => {
     await using sluice = await Sluice.open({ durability: "memory" });
     await sluice.queue("slow");

@@ -1,5 +1,6 @@
 /** The tables and the function of the outbox: jobs that are added in a user's own transaction. */
 import { JOB_FIELDS, JOB_OPTIONS } from "@sluice/protocol";
+import { OPTIONS_BYTES_MAX, PAYLOAD_BYTES_MAX } from "./limits.ts";
 
 /** Rows of one fairness key are in one shard, and a relay moves the rows of a shard in order. */
 export const SHARDS = 16;
@@ -117,6 +118,14 @@ BEGIN
   END IF;
   IF payload IS NULL THEN
     RAISE EXCEPTION 'payload must not be null' USING ERRCODE = '22023';
+  END IF;
+  IF octet_length(payload) > ${PAYLOAD_BYTES_MAX} THEN
+    RAISE EXCEPTION 'payload must have at most ${PAYLOAD_BYTES_MAX} bytes, got %', octet_length(payload)
+      USING ERRCODE = '22023';
+  END IF;
+  IF pg_column_size(options) > ${OPTIONS_BYTES_MAX} THEN
+    RAISE EXCEPTION 'options must have at most ${OPTIONS_BYTES_MAX} bytes, got %', pg_column_size(options)
+      USING ERRCODE = '22023';
   END IF;
   IF options IS NULL OR jsonb_typeof(options) <> 'object' THEN
     RAISE EXCEPTION 'options must be an object, got %', options USING ERRCODE = '22023';
