@@ -307,6 +307,49 @@ describe("a relay", () => {
   });
 });
 
+test("a crash does not take back a number where commits do not wait for the disk", async () => {
+  // Nothing reaches the disk by itself for 10 seconds.
+  const lazy = await PostgresServer.start({ synchronous_commit: "off", wal_writer_delay: "10s" });
+  try {
+    await using sluice = await Sluice.open({ durability: "memory" });
+    await sluice.queue("lazy");
+    const insert = async (payload: number): Promise<void> => {
+      const client = new pg.Client({ connectionString: lazy.url });
+      await client.connect();
+      await client.query("SET synchronous_commit = on");
+      if (payload === 1) await installOutbox(client);
+      await new Outbox(client).add("lazy", payload, { fairnessKey: "one" });
+      await client.end();
+    };
+    const isTaken = Promise.withResolvers<void>();
+    const broker: RelayBroker = {
+      lives: (...args) => sluice.broker.lives(...args),
+      async add(...args) {
+        const answers = await sluice.broker.add(...args);
+        isTaken.resolve();
+        // The database is killed before it can be told.
+        await killed.promise;
+        return answers;
+      },
+    };
+    const killed = Promise.withResolvers<void>();
+    await insert(1);
+    const relay = new OutboxRelay({ url: lazy.url, broker });
+    await isTaken.promise;
+    await lazy.end("SIGKILL");
+    killed.resolve();
+    await relay.close();
+    await lazy.restart();
+    await insert(2);
+    const next = new OutboxRelay({ url: lazy.url, broker: sluice.broker });
+    await until(async () => (await numbers(sluice, "lazy")).includes(2));
+    await next.close();
+    assert.deepEqual(await numbers(sluice, "lazy"), [1, 2]);
+  } finally {
+    await lazy.stop();
+  }
+});
+
 /** What the relay says of a database, as the first reason. */
 async function troubleAt(url: string): Promise<string> {
   await using sluice = await Sluice.open({ durability: "memory" });

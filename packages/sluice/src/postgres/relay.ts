@@ -91,6 +91,7 @@ export class OutboxRelay {
     client.on("notification", () => this.#wake());
     try {
       await client.connect();
+      await client.query(WAIT_FOR_DISK);
       await checkOutbox(client, OUTBOX_VERSION);
       await client.query(`LISTEN ${CHANNEL}`);
       await this.#work(client, over, onMoved);
@@ -175,6 +176,13 @@ export class OutboxRelay {
     this.#endSleep();
   }
 }
+
+/**
+ * A number must outlive a crash: without this a database whose commits do not wait for the disk
+ * gave it to other rows after the crash, and the first ones were added again.
+ */
+const WAIT_FOR_DISK = `SELECT set_config('synchronous_commit', 'on', false)
+  WHERE current_setting('synchronous_commit') <> 'remote_apply'`;
 
 /** The relay that moves this shard also deletes notes. */
 const NOTES_SHARD = 0;
