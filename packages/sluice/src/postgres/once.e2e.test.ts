@@ -172,6 +172,26 @@ describe("job.once", () => {
     );
   });
 
+  test("refuses what is not in a transaction, and leaves no note", async () => {
+    await using sluice = await Sluice.open({ durability: "memory" });
+    const queue = await sluice.queue("pay", { retry: { attempts: 1 } });
+    const js = postgres(server.url, { max: 1, onnotice: () => {} });
+    const kysely = new Kysely<object>({ dialect: new PostgresDialect({ pool }) });
+    for (const database of [pool, js, drizzle(pool), kysely]) {
+      const refused = Promise.withResolvers<unknown>();
+      const worker = queue.work(async (job) => {
+        await job.once(database, () => refused.resolve("it ran")).catch(refused.resolve);
+      });
+      await (await queue.add(1)).finished();
+      await worker.close();
+      const { code, message } = (await refused.promise) as { code: string; message: string };
+      assert.equal(code, "INVALID");
+      assert.match(message, /once.tx must be a transaction/);
+    }
+    await js.end();
+    assert.equal(await count("sluice.once"), 0);
+  });
+
   test("says how to install its table where that is missing", async () => {
     await using sluice = await Sluice.open({ durability: "memory" });
     const queue = await sluice.queue("pay", { retry: { attempts: 1 } });
