@@ -3,5 +3,5 @@ export { findLog } from "./entries.ts";
 export { isPassing as isPassingInPostgres, reasonOf as postgresReason } from "./errors.ts";
 export { type PostgresLogOptions, parsePostgresAddress, withoutLogin } from "./options.ts";
 export { PostgresLog } from "./postgres-log.ts";
-export { ensureLogTables } from "./schema.ts";
+export { ensureLogTables, INSTALL_LOCK } from "./schema.ts";
 export { PostgresSession } from "./session.ts";

@@ -37,7 +37,7 @@ const TABLES = `
 `;
 
 /** Two that install at once would trip over each other's tables. */
-const INSTALL_LOCK = 7_311_070;
+export const INSTALL_LOCK = 7_311_070;
 
 /** Makes the tables of logs where they are missing, and refuses those of a newer release. */
 export async function ensureLogTables(client: ClientBase): Promise<void> {

@@ -166,6 +166,16 @@ describe("an add in a transaction", () => {
     await pool.query("DELETE FROM sluice.outbox");
   });
 
+  test("is installed by several processes at once", async () => {
+    await pool.query("CREATE DATABASE crowd");
+    const url = Object.assign(new URL(server.url), { pathname: "/crowd" }).href;
+    const crowd = new pg.Pool({ connectionString: url, max: 4 });
+    for (let round = 0; round < 5; round++) {
+      await Promise.all([1, 2, 3, 4].map(() => installOutbox(crowd as never)));
+    }
+    await crowd.end();
+  });
+
   test("says how to install the outbox where it is missing", async () => {
     await pool.query("CREATE DATABASE bare");
     const bare = new pg.Client({
