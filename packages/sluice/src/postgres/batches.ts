@@ -42,7 +42,8 @@ export interface Work {
   readonly batch: Batch | undefined;
 }
 
-const ROW = `id, queue, options,
+/** Options as text: an application may have changed how `pg` reads jsonb. */
+const ROW = `id, queue, options::text,
   CASE WHEN octet_length(payload) <= ${PAYLOAD_BYTES_MAX} THEN payload END AS payload`;
 
 /**
@@ -59,7 +60,7 @@ const WORK = `WITH shards AS MATERIALIZED
     EXISTS (SELECT FROM sluice.outbox o WHERE o.shard = s.shard AND o.error IS NULL)),
   picked AS MATERIALIZED (SELECT w.shard, w.number, o.* FROM waiting w CROSS JOIN LATERAL
     (SELECT *, sum(size) OVER oldest AS bytes, row_number() OVER oldest AS place,
-        sum(octet_length(options::text)) OVER oldest AS "optionsBytes" FROM
+        sum(octet_length(options)) OVER oldest AS "optionsBytes" FROM
       (SELECT ${ROW}, octet_length(payload) AS size FROM sluice.outbox
         WHERE shard = w.shard AND error IS NULL AND queue = (SELECT queue FROM sluice.outbox
           WHERE shard = w.shard AND error IS NULL AND queue <> ALL($2) ORDER BY id LIMIT 1)
@@ -77,9 +78,13 @@ const WORK = `WITH shards AS MATERIALIZED
     WHERE s.batch <> '{}'
   ORDER BY shard, id`;
 
-interface WorkRow extends Row {
+interface WorkRow extends Pick<Row, "queue" | "payload"> {
   readonly shard: number;
-  readonly number: string | null;
+  /** A bigint is a text, unless the application has changed how `pg` reads it. */
+  readonly number: string | bigint | null;
+  /** Null in the row of a batch whose rows are gone, and of a shard without a batch. */
+  readonly id: string | bigint | null;
+  readonly options: string;
   readonly isRepeated: boolean;
 }
 
@@ -102,7 +107,11 @@ function workOf(source: string, rows: readonly WorkRow[]): Work {
   if (number === null) return { shard, batch: undefined };
   const operationId = `numbered:${source}.${shard}:${number}`;
   // A batch whose rows are gone has one row without anything.
-  const own = rows.filter(({ id }) => id !== null);
+  const own = rows
+    .filter(({ id }) => id !== null)
+    .map(({ id, queue, payload, options }) => {
+      return { id: String(id), queue, payload, options: JSON.parse(options) };
+    });
   return { shard, batch: { shard, number: BigInt(number), rows: own, operationId, isRepeated } };
 }
 

@@ -268,6 +268,27 @@ describe("a relay", () => {
     await neighbour.end();
   });
 
+  test("moves rows in an application that reads bigint and jsonb in its own way", async () => {
+    await using sluice = await Sluice.open({ durability: "memory" });
+    await sluice.queue("typed");
+    const { INT8, JSONB } = pg.types.builtins;
+    const before = [INT8, JSONB].map((type) => [type, pg.types.getTypeParser(type)] as const);
+    const troubles: string[] = [];
+    const onTrouble = (reason: string): void => void troubles.push(reason);
+    const relay = new OutboxRelay({ url: server.url, broker: sluice.broker, onTrouble });
+    try {
+      pg.types.setTypeParser(INT8, BigInt);
+      pg.types.setTypeParser(JSONB, (text) => text);
+      await add("typed", [1, 2]);
+      await until(async () => troubles.length > 0 || (await left()) === 0);
+      assert.deepEqual(troubles, []);
+      assert.deepEqual(await numbers(sluice, "typed"), [1, 2]);
+    } finally {
+      for (const [type, parser] of before) pg.types.setTypeParser(type, parser);
+      await relay.close();
+    }
+  });
+
   test("keeps a row that is refused with a text that PostgreSQL cannot store", async () => {
     await using sluice = await Sluice.open({ durability: "memory" });
     const message = "no \0 and no \ud800";
