@@ -98,6 +98,35 @@ describe("a log in PostgreSQL", () => {
     await Promise.all([first, ...both, next].map((log) => log.close()));
   });
 
+  for (const level of ["repeatable read", "serializable"]) {
+    test(`is opened behind a busy owner where transactions are ${level}`, async () => {
+      const name = newName();
+      const user = level.slice(0, 6);
+      await query(url, `CREATE ROLE ${user} LOGIN SUPERUSER`);
+      await query(url, `ALTER ROLE ${user} SET default_transaction_isolation = '${level}'`);
+      const strictUrl = Object.assign(new URL(url), { username: user }).href;
+      const former = await opened({ url: strictUrl, name });
+      const position = await former.append(numbered(0, 10));
+      // The former owner's next statement, which is still at work.
+      const busy = new pg.Client({ connectionString: url });
+      await busy.connect();
+      await busy.query("BEGIN");
+      await busy.query(
+        `INSERT INTO sluice.entries (log, position, fence, entry)
+          SELECT id, $2, fence, '' FROM pg_advisory_xact_lock_shared(7311071,
+            (SELECT id FROM sluice.logs WHERE name = $1)), sluice.logs WHERE name = $1`,
+        [name, position + 1],
+      );
+      const opening = PostgresLog.open({ url: strictUrl, name, exclusive: false });
+      const waits = "SELECT FROM pg_stat_activity WHERE wait_event = 'advisory'";
+      while ((await query(url, waits)).length === 0);
+      await busy.query("COMMIT");
+      const log = await opening;
+      await busy.end();
+      await Promise.all([log.close(), former.close()]);
+    });
+  }
+
   test("stores each batch once when its connections are cut under load", async () => {
     const name = newName();
     const log = await opened({ url, name });

@@ -86,6 +86,8 @@ export class PostgresSession {
       await client.connect();
       const mode = durability === "os" ? "off" : "on";
       await client.query(`SET synchronous_commit = ${mode}`);
+      // Statements that waited for a lock must see what was committed meanwhile.
+      await client.query("SET default_transaction_isolation = 'read committed'");
       // The locks of a machine that lost its power are free after about 15 seconds.
       for (const [name, value] of KEEPALIVE) await client.query(`SET ${name} = ${value}`);
       // A process that is stopped in the middle of a transaction must not hold its locks.

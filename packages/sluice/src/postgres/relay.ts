@@ -92,6 +92,8 @@ export class OutboxRelay {
     try {
       await client.connect();
       await client.query(WAIT_FOR_DISK);
+      // Else users' transactions that are serializable too could end those of the relay.
+      await client.query("SET default_transaction_isolation = 'read committed'");
       await checkOutbox(client, OUTBOX_VERSION);
       await client.query(`LISTEN ${CHANNEL}`);
       await this.#work(client, over, onMoved);
