@@ -65,6 +65,8 @@ test("what cannot be read is shown without what may be a login", () => {
     assert.doesNotMatch(withoutLogin(text), /sec|ret/);
   }
   assert.equal(withoutLogin("nats://a b"), "nats://a b");
+  const shown = withoutLogin("postgres://a/b?user=me&password=secret&sslmode=require");
+  assert.equal(shown, "postgres://a/b?user=***&password=***&sslmode=require");
 });
 
 test("tls:// asks for TLS also without files, nats:// leaves it to the server", () => {

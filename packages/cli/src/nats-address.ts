@@ -68,7 +68,8 @@ function loginOf(text: string | undefined): NatsAddress["login"] | undefined {
 
 /** Something that should have been an address, as it may be shown. */
 export function withoutLogin(text: string): string {
-  return text.replace(/^(\w+:\/\/)?.*@/s, "$1***@");
+  const shown = text.replace(/^(\w+:\/\/)?.*@/s, "$1***@");
+  return shown.replace(/([?&](?:user|password)=)[^&]*/g, "$1***");
 }
 
 const NATS_NAMES = [

@@ -97,9 +97,12 @@ function isPostgresUrl(url: unknown): url is string {
 
 /** The address as it may be shown: without user and password. */
 export function withoutLogin(url: unknown): unknown {
-  if (typeof url !== "string" || !URL.canParse(url)) return url;
+  if (typeof url !== "string") return url;
+  // A password with a slash makes it something else than an address.
+  if (!URL.canParse(url)) return url.replace(/^(\w+:\/\/)?.*@/s, "$1***@");
   const shown = new URL(url);
   shown.username = "";
   shown.password = "";
+  for (const name of ["user", "password"]) shown.searchParams.delete(name);
   return shown.href;
 }
