@@ -69,6 +69,7 @@ export {
 } from "./kinds.ts";
 export { parseLaneKey } from "./lane-key.ts";
 export {
+  ATTEMPTS_MAX,
   BATCH_MAX,
   CREDITS_MAX,
   FLOW_JOBS_MAX,

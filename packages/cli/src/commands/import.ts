@@ -1,5 +1,5 @@
 /** Moves jobs of another queue in a PostgreSQL database into the outbox of the same database. */
-import { SluiceError } from "@sluice/protocol";
+import { ATTEMPTS_MAX, SluiceError } from "@sluice/protocol";
 import type { Client } from "pg";
 import { type Call, type Command, Misuse, tell, textOf, wordsOf } from "../command.ts";
 import { counted } from "../show.ts";
@@ -20,6 +20,9 @@ interface Source {
 const runAt = (time: string): string =>
   `CASE WHEN ${time} > now() THEN floor(extract(epoch FROM ${time}) * 1000)::bigint END`;
 
+/** More are meant as "without end", and one such job would keep all from being moved. */
+const attempts = (left: string): string => `least(${ATTEMPTS_MAX}, ${left})`;
+
 const SOURCES: Readonly<Record<string, Source>> = {
   "pg-boss": {
     schema: "pgboss",
@@ -31,7 +34,7 @@ const SOURCES: Readonly<Record<string, Source>> = {
         convert_to(coalesce(data, 'null'::jsonb)::text, 'UTF8') AS payload,
         jsonb_strip_nulls(jsonb_build_object(
           'runAt', ${runAt("start_after")},
-          'attempts', greatest(1, retry_limit - retry_count + 1),
+          'attempts', ${attempts("greatest(1, retry_limit - retry_count + 1)")},
           'fairnessKey', to_jsonb(job)->>'group_id')) AS options`,
   },
   graphile: {
@@ -45,7 +48,7 @@ const SOURCES: Readonly<Record<string, Source>> = {
         convert_to(job.payload::text, 'UTF8') AS payload,
         jsonb_strip_nulls(jsonb_build_object(
           'runAt', ${runAt("job.run_at")},
-          'attempts', job.max_attempts - job.attempts,
+          'attempts', ${attempts("job.max_attempts - job.attempts")},
           'fairnessKey', (SELECT queue_name FROM ${schema}._private_job_queues q
             WHERE q.id = job.job_queue_id),
           'ordered', CASE WHEN job.job_queue_id IS NOT NULL THEN true END)) AS options`,

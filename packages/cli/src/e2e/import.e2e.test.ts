@@ -73,6 +73,27 @@ test("moves the jobs of Graphile Worker once, those of a named queue in order", 
   assert.deepEqual([queue, options], ["report", { attempts: 3, runAt: runAt.getTime() }]);
 });
 
+test("gives jobs that are retried without end as many attempts as a job may have", async () => {
+  const boss = new PgBoss({ connectionString: server.url, schedule: false, supervise: false });
+  await boss.start();
+  await boss.createQueue("endless");
+  await boss.send("endless", {}, { retryLimit: 5000 });
+  await boss.stop({ graceful: false });
+  const utils = await makeWorkerUtils({ pgPool: pool, logger: new Logger(() => () => {}) });
+  await utils.addJob("endless", {}, { maxAttempts: 5000 });
+  await utils.release();
+  for (const source of ["pg-boss", "graphile"]) {
+    const { err, out } = await imported(source);
+    assert.equal(err, "");
+    assert.deepEqual(JSON.parse(out), { moved: 1 });
+  }
+  const jobs = await outbox();
+  assert.deepEqual(
+    jobs.map(({ options }) => options.attempts),
+    [1000, 1000],
+  );
+});
+
 test("says what is wrong with what it was given", async () => {
   const cases: [string[], number, RegExp][] = [
     [["bull"], 2, /not one of pg-boss, graphile/],
