@@ -161,7 +161,7 @@ export async function settle(
   });
 }
 
-/** PostgreSQL stores neither a zero nor half of a surrogate pair, and would refuse the statement. */
+/** PostgreSQL refuses a statement with a zero character or half of a surrogate pair. */
 function storable(_: string, value: unknown): unknown {
   return typeof value === "string" ? value.replaceAll("\0", "\ufffd").toWellFormed() : value;
 }

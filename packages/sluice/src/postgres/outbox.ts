@@ -61,8 +61,8 @@ function toOutboxError(error: unknown): unknown {
   const { cause = error } = error as { cause?: unknown };
   const { code = "", message = "" } = cause as { code?: string; message?: string };
   if (NOT_STORED.has(code)) {
-    const wanted = "no text with a zero character or half of a surrogate pair";
-    const text = `options must have ${wanted}: PostgreSQL cannot store it`;
+    const text =
+      "options must have no text with a zero or half a surrogate pair: PostgreSQL cannot store it";
     return new SluiceError("INVALID", text, { field: "options" }, { cause: error });
   }
   if (code === INVALID_PARAMETER) return new SluiceError("INVALID", message, {}, { cause: error });

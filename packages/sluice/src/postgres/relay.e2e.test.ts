@@ -348,7 +348,7 @@ test("a crash does not take back a number where commits do not wait for the disk
       async add(...args) {
         const answers = await sluice.broker.add(...args);
         isTaken.resolve();
-        // The database is killed before it can be told.
+        // The database is killed before the relay settles the batch.
         await killed.promise;
         return answers;
       },

@@ -120,12 +120,12 @@ BEGIN
     RAISE EXCEPTION 'payload must not be null' USING ERRCODE = '22023';
   END IF;
   IF octet_length(payload) > ${PAYLOAD_BYTES_MAX} THEN
-    RAISE EXCEPTION 'payload must have at most ${PAYLOAD_BYTES_MAX} bytes, got %', octet_length(payload)
-      USING ERRCODE = '22023';
+    RAISE EXCEPTION 'payload must have at most ${PAYLOAD_BYTES_MAX} bytes, got %',
+      octet_length(payload) USING ERRCODE = '22023';
   END IF;
   IF pg_column_size(options) > ${OPTIONS_BYTES_MAX} THEN
-    RAISE EXCEPTION 'options must have at most ${OPTIONS_BYTES_MAX} bytes, got %', pg_column_size(options)
-      USING ERRCODE = '22023';
+    RAISE EXCEPTION 'options must have at most ${OPTIONS_BYTES_MAX} bytes, got %',
+      pg_column_size(options) USING ERRCODE = '22023';
   END IF;
   IF options IS NULL OR jsonb_typeof(options) <> 'object' THEN
     RAISE EXCEPTION 'options must be an object, got %', options USING ERRCODE = '22023';
