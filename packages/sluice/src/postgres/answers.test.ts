@@ -37,3 +37,26 @@ test("a row that the queue has no room for waits for another number", async () =
     assert.deepEqual(results, [{ kind: "moved", job: "1" }, { kind: "later" }]);
   }
 });
+
+test("a row that no broker takes is not sent, and the others of its batch are moved", async () => {
+  let deep: unknown = "x";
+  // The stream refuses such a call as a whole.
+  for (let level = 0; level < 700; level++) deep = [deep];
+  const sent: number[] = [];
+  const add: Broker["add"] = async (_, jobs) => {
+    sent.push(jobs.length);
+    return jobs.map((_job, i) => ({ ok: { id: String(i + 1), tier: 0 } }));
+  };
+  const options = [{ headers: { deep } }, { weight: 0 }, {}, { fairnessKey: "x".repeat(2000) }];
+  const rows = options.map((of, i) => {
+    return { id: String(i), queue: "q", payload: Buffer.from("x"), options: of };
+  });
+  const operationId = "numbered:s:1";
+  const batch: Batch = { shard: 0, number: 1n, rows, operationId, isRepeated: false };
+  const results = await send({ add }, batch, signal);
+  assert.deepEqual(
+    results.map(({ kind }) => kind),
+    ["refused", "refused", "moved", "refused"],
+  );
+  assert.deepEqual(sent, [1]);
+});

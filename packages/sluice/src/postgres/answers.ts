@@ -4,6 +4,7 @@ import {
   type ErrorCode,
   type NewJob,
   PreparedJob,
+  parseJob,
   readJob,
   SluiceError,
 } from "@sluice/protocol";
@@ -88,10 +89,12 @@ function prepare({ payload, options }: Row): PreparedJob | SluiceError {
   const job = new PreparedJob();
   try {
     readJob(job, options);
+    job.payload = payload;
+    // The broker checks it too, but on the way there one row could have all of them refused.
+    parseJob(job);
+    return job;
   } catch (error) {
     if (error instanceof SluiceError) return error;
     throw error;
   }
-  job.payload = payload;
-  return job;
 }
