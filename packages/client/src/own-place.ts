@@ -7,8 +7,8 @@ interface Host {
 
 /** Where this program runs; a browser cannot say. */
 export function ownPlace(): WorkerPlace | undefined {
-  const { process } = globalThis as { process?: Host };
-  const host = process?.getBuiltinModule?.("node:os")?.hostname();
-  if (host === undefined || process?.pid === undefined) return undefined;
-  return { host, process: process.pid, version: VERSION };
+  const own = (globalThis as { process?: Host }).process;
+  const host = own?.getBuiltinModule?.("node:os")?.hostname();
+  if (host === undefined || own?.pid === undefined) return undefined;
+  return { host, process: own.pid, version: VERSION };
 }
