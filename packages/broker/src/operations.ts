@@ -10,6 +10,7 @@ import {
 import { idOf, parseId } from "./job-ids.ts";
 import type { Journal } from "./journal.ts";
 import { OPERATION_ID_BYTES_MAX, REFUSED_VALUE_CHARS_MAX } from "./limits.ts";
+import { errorJson } from "./refuse.ts";
 
 /** One call: its name, what it is, and how many items it has. */
 export interface OnceCall {
@@ -100,10 +101,27 @@ export class OperationAnswers {
       const answers = pack(missing.slice(first, first + some.length), some);
       if (answers.length > 0) this.#engine.operations.remember(id, call, answers, this.#now());
     };
-    const rest = await perform(missing, note);
+    const rest = await perform(missing, note).catch((error: unknown) => {
+      const noted = this.#engine.operations.recall(id, this.#now())?.answers ?? [];
+      return this.#besideNoted<T>(missing, noted, error);
+    });
     if (missing.length === items) return rest;
     for (let i = 0; i < missing.length; i++) outcomes[missing[i]!] = rest[i]!;
     return outcomes;
+  }
+
+  /** A call that failed in the middle: what is noted has its answer, the rest has the error. */
+  async #besideNoted<T>(
+    missing: readonly number[],
+    noted: readonly Answered[],
+    error: unknown,
+  ): Promise<Outcome<T>[]> {
+    const failure = errorJson(error);
+    if (noted.length === 0 || ENDS_ALL.has(failure.code)) throw error;
+    const outcomes: Outcome<unknown>[] = [];
+    for (const answered of noted) unpack(answered, outcomes);
+    await this.#journal.durable();
+    return missing.map((item) => (outcomes[item] ?? { error: failure }) as Outcome<T>);
   }
 }
 
@@ -128,7 +146,11 @@ function pack(
   return packed;
 }
 
-const NOT_FINAL: ReadonlySet<string> = new Set(["ABORTED", "CLOSED", "LOG_FAILED"]);
+/** These say nothing of the items of a call. */
+const ENDS_ALL: ReadonlySet<string> = new Set(["ABORTED", "CLOSED", "LOG_FAILED"]);
+
+/** A fault of the broker is no answer either: remembered, it would stay after its repair. */
+const NOT_FINAL: ReadonlySet<string> = new Set([...ENDS_ALL, "INTERNAL"]);
 
 function answerOf(outcome: Outcome<unknown>): Answer {
   if (outcome.error !== undefined) return { error: brief(outcome.error) };

@@ -67,6 +67,7 @@ export {
   shown,
   unknownField,
 } from "./kinds.ts";
+export { isKnownAdd, isOtherCall } from "./known-add.ts";
 export { parseLaneKey } from "./lane-key.ts";
 export {
   ATTEMPTS_MAX,

@@ -1,4 +1,4 @@
-import { type Outcome, toSluiceError } from "@sluice/protocol";
+import { isOtherCall, type Outcome, SluiceError, toSluiceError } from "@sluice/protocol";
 import { READ_ITEMS_MS } from "./limits.ts";
 
 /** A call for those items of a batch that may go through; the others are answered here. */
@@ -9,6 +9,21 @@ export function forAllowed<I, T>(
 ): Promise<Outcome<T>[]> {
   if (refusals.every((refusal) => refusal === undefined)) return call(items);
   return besideRefused(items, refusals, call);
+}
+
+/**
+ * Perhaps the whole batch was added under its operation id, when the caller still might: what is
+ * left of it is another call. The caller must know why.
+ */
+export function noteForbidden(
+  refusals: readonly (Outcome<unknown> | undefined)[],
+): (error: unknown) => never {
+  return (error) => {
+    if (!isOtherCall(error)) throw error;
+    const { code, message, details } = error as SluiceError;
+    const forbidden = refusals.find((refusal) => refusal !== undefined)?.error?.message;
+    throw new SluiceError(code, message, { ...details, forbidden });
+  };
 }
 
 async function besideRefused<I, T>(

@@ -34,6 +34,7 @@ import {
   type FlowJob,
   type FlowPlace,
   type FoundJobs,
+  isKnownAdd,
   type JobCounts,
   type JobFilter,
   type LeasedJob,
@@ -48,7 +49,6 @@ import {
   toSluiceError,
   type Why,
 } from "@sluice/protocol";
-import { isKnownAdd } from "./known-add.ts";
 import { innerName } from "./names.ts";
 import { unknownJob, unknownLease } from "./refuse.ts";
 import { Rename } from "./rename.ts";

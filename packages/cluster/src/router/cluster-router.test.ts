@@ -111,6 +111,18 @@ test("a call that is repeated after its queue's spread grew has effect once", as
   assert.equal((await router.queue("q")).stats.added, answers.length * jobs.length);
 });
 
+test("an add of no jobs asks every partition of its queue whether the id is known", async () => {
+  const { router } = stage();
+  await router.setQueue("q", { spread: 4 });
+  for (let i = 0; i < 12; i++) {
+    const ask = () => router.add("q", [], { operationId: `numbered:relay-${i}:7` });
+    assert.deepEqual(await ask(), []);
+    const jobs = [job(`${i}`, { fairnessKey: `k${i}` })];
+    await router.add("q", jobs, { operationId: `numbered:relay-${i}:7` });
+    await assert.rejects(ask(), { code: "CONFLICT" });
+  }
+});
+
 test("a call that is repeated while it is under way goes where the first one goes", async () => {
   const { router, cluster, directory } = stage();
   await router.setQueue("q", { spread: 3 });

@@ -5,12 +5,13 @@ import {
   type Broker,
   checkSignal,
   groupsOf,
+  isKnownAdd,
+  isOtherCall,
   type NewJob,
   type Outcome,
 } from "@sluice/protocol";
 import type { FlowLinks } from "../flows/flow-links.ts";
 import { hashOf } from "../hash.ts";
-import { isKnownAdd, isOtherCall } from "../partition-port/known-add.ts";
 import { AddPlacements } from "./add-placements.ts";
 import { callShares, type Share, type Shares, sharesOf } from "./batch.ts";
 import type { CallerGroups } from "./caller-groups.ts";
@@ -40,6 +41,7 @@ export class RoutedAdds {
   ): Promise<Outcome<Added>[]> {
     const { signal, operationId } = options;
     checkSignal(signal);
+    if (isNamed && Array.isArray(jobs) && jobs.length === 0) return this.#ask(queue, options);
     const placement = isNamed
       ? await this.#placementOf(queue, jobs, options)
       : this.#calls.directory.addsTo(queue);
@@ -53,6 +55,18 @@ export class RoutedAdds {
     const outcomes = await this.#addShares(queue, shares, options, held);
     if (outcomes.some(({ error }) => error?.code === "ABORTED")) checkSignal(signal);
     return outcomes;
+  }
+
+  /** An add of no jobs asks whether its id is known; any of the queue's partitions may know it. */
+  async #ask(queue: string, options: AddOptions): Promise<Outcome<Added>[]> {
+    const asked = this.#calls.directory.placementOf(queue);
+    const answers = await Promise.allSettled(
+      asked.map((one) => this.#addTo(queue, one, [], options)),
+    );
+    const errors = answers.flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
+    const known = errors.find((error) => isOtherCall(error) && error.details.newest === undefined);
+    if (errors.length > 0) throw known ?? errors[0];
+    return [];
   }
 
   /** Where the call belongs now; one that is repeated, where it was made the first time. */

@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { type Broker, type BrokerEvent, type LeasedJob, roleGrants } from "@sluice/protocol";
+import {
+  type Broker,
+  type BrokerEvent,
+  type LeasedJob,
+  roleGrants,
+  type SluiceError,
+} from "@sluice/protocol";
 import { memoryBroker } from "../testing/start.ts";
 import type { Action, Grant } from "./grant.ts";
 import { guard } from "./guard.ts";
@@ -366,6 +372,28 @@ test("an operation's name is its caller's own", async (t) => {
     await guard(broker, principal(who)).storeWrite("state", entries, options);
   }
   assert.deepEqual(await broker.storeGet("state", ["0", "1"]), [0, 1], "a write is not swallowed");
+});
+
+test("a numbered source with a uuid is the same source for every key", async (t) => {
+  const broker = await place(t);
+  const source = "0b6f3a52-5a3f-4a6e-9d3e-8f2b8a3f1c11.3";
+  const add = (from: Broker) =>
+    from.add("orders", [{ payload }], { operationId: `numbered:${source}:7` });
+  const [first] = await add(guard(broker, principal("produce orders")));
+  assert.deepEqual((await add(guard(broker, principal("produce *"))))[0], first, "a new key");
+  assert.deepEqual((await add(broker))[0], first, "a relay within the server");
+});
+
+test("a call whose key has lost the right to a part of it says so under its id", async (t) => {
+  const broker = await place(t);
+  const jobs = [{ payload }, { payload, gates: ["smtp"] }];
+  const source = "0b6f3a52-5a3f-4a6e-9d3e-8f2b8a3f1c11.3";
+  const add = (who: string) =>
+    guard(broker, principal(who)).add("orders", jobs, { operationId: `numbered:${source}:7` });
+  await add("produce orders");
+  const again = (await add("produce orders bank").catch((error) => error)) as SluiceError;
+  assert.equal(again.code, "CONFLICT");
+  assert.match(String(again.details.forbidden), /smtp/);
 });
 
 test("closing a guarded broker closes nothing; stats are of what one may see", async (t) => {

@@ -61,7 +61,7 @@ import {
   type Why,
 } from "@sluice/protocol";
 import { type CallerAudit, notedCalls } from "../audit/noted-calls.ts";
-import { forAllowed } from "../batch.ts";
+import { forAllowed, noteForbidden } from "../batch.ts";
 import { type RequestBucket, tooManyAdds } from "../request-bucket.ts";
 import { forbidden, forbiddenGate } from "./grant.ts";
 import { EITHER, guardedCall } from "./guarded-call.ts";
@@ -138,7 +138,7 @@ class Guard extends callsOf<Exclude<CallName, Own>>() implements Broker, Access 
       const error = refuse(job);
       return error === undefined ? undefined : { error: error.toJSON() };
     });
-    return forAllowed(jobs, refusals, add);
+    return forAllowed(jobs, refusals, add).catch(noteForbidden(refusals));
   }
 
   /** It needs the right on the queue of each of its jobs, and is refused as a whole. */

@@ -169,9 +169,16 @@ export class Permit {
 function ownId(principal: string, given: string): string {
   // A numbered id stays one: the caller's name belongs to its source.
   const [, source, number] = /^numbered:(.+):(\d+)$/.exec(given) ?? [];
+  if (source !== undefined && SHARED_SOURCE.test(source)) return given;
   if (source !== undefined) return `numbered:${shortened(`${principal}\0${source}`)}:${number}`;
   return shortened(`${principal}\0${given}`);
 }
+
+/**
+ * No other caller can guess a uuid. A source that has one is the same for every key: an outbox gets
+ * another key, and the number of a batch that was sent with the old one must be known.
+ */
+const SHARED_SOURCE = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.\d+$/;
 
 function shortened(id: string): string {
   return id.length <= OWN_ID_CHARS_MAX ? id : hash("sha256", id, "base64url");

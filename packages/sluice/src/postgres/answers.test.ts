@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Broker, type ErrorCode, SluiceError } from "@sluice/protocol";
+import {
+  type Added,
+  type Broker,
+  type ErrorCode,
+  type Outcome,
+  SluiceError,
+} from "@sluice/protocol";
 import { send } from "./answers.ts";
 import type { Batch, Result } from "./batches.ts";
 
@@ -59,4 +65,58 @@ test("a row that no broker takes is not sent, and the others of its batch are mo
     ["refused", "refused", "moved", "refused"],
   );
   assert.deepEqual(sent, [1]);
+});
+
+/** A repeated batch of two rows whose first send has reached the broker, or has not. */
+async function repeated(answer: () => Promise<Outcome<Added>[]>, isKnown: boolean) {
+  const asked: string[] = [];
+  const add: Broker["add"] = async (_, jobs, { operationId } = {}) => {
+    if (jobs.length > 0) return answer();
+    asked.push(operationId!);
+    if (!isKnown) return [];
+    throw new SluiceError("CONFLICT", "was already used", { field: "operationId" });
+  };
+  const row = { queue: "q", payload: Buffer.from("x"), options: {} };
+  const rows = ["1", "2"].map((id) => ({ id, ...row }));
+  const operationId = "numbered:s:1";
+  const batch: Batch = { shard: 0, number: 1n, rows, operationId, isRepeated: true };
+  const results = await send({ add }, batch, signal);
+  assert.deepEqual(asked, [operationId]);
+  return results.map(({ kind }) => kind);
+}
+
+test("a batch that the broker has is not refused when it is sent again", async () => {
+  for (const code of ["FORBIDDEN", "INVALID", "PAYLOAD_TOO_LARGE", "QUEUE_NOT_FOUND"] as const) {
+    const whole = async (): Promise<never> => {
+      throw new SluiceError(code, "no");
+    };
+    await assert.rejects(repeated(whole, true), { code });
+    assert.deepEqual(await repeated(whole, false), ["refused", "refused"]);
+  }
+  const error = new SluiceError("FORBIDDEN", "no").toJSON();
+  const rows = async (): Promise<Outcome<Added>[]> => [{ error }, { error }];
+  await assert.rejects(repeated(rows, true), { code: "FORBIDDEN" });
+  assert.deepEqual(await repeated(rows, false), ["refused", "refused"]);
+});
+
+test("a batch whose key may not even ask is kept under its number", async () => {
+  await assert.rejects(refused("FORBIDDEN", "whole", true), { code: "FORBIDDEN" });
+  const first = await refused("FORBIDDEN", "whole", false);
+  assert.deepEqual(
+    first.map(({ kind }) => kind),
+    ["refused", "refused"],
+  );
+});
+
+test("a batch that a key may no longer send as a whole is kept under its number", async () => {
+  const details = { field: "operationId", forbidden: "this key may not use gate x" };
+  const add: Broker["add"] = async () => {
+    throw new SluiceError("CONFLICT", "was already used, with other contents", details);
+  };
+  const rows = [{ id: "1", queue: "q", payload: Buffer.from("x"), options: {} }];
+  const batch = { shard: 0, number: 1n, rows, operationId: "numbered:s:1" };
+  const again = send({ add }, { ...batch, isRepeated: true }, signal);
+  await assert.rejects(again, { code: "FORBIDDEN", message: details.forbidden });
+  const first = await send({ add }, { ...batch, isRepeated: false }, signal);
+  assert.deepEqual(first, [{ kind: "later", newest: 0 }]);
 });

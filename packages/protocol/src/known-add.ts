@@ -1,5 +1,6 @@
-/** Whether a partition has made an add under an operation id. */
-import { type Broker, toSluiceError } from "@sluice/protocol";
+/** Whether a broker has made an add under an operation id. */
+import { toSluiceError } from "./errors.ts";
+import type { Broker } from "./port.ts";
 
 /** Asked by an add of no jobs: under an id that is known it is another call. */
 export async function isKnownAdd(
@@ -17,7 +18,7 @@ export async function isKnownAdd(
   }
 }
 
-/** Another call was made under its operation id. */
+/** Another call was made under its operation id, or its source has sent a higher number. */
 export function isOtherCall(error: unknown): boolean {
   const { code, details } = toSluiceError(error);
   return code === "CONFLICT" && details.field === "operationId";
