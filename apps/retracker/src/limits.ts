@@ -88,6 +88,9 @@ export const EVENT_JOBS_MAX = 100_000;
 /** Of one client address: a client that closes says `stopped` for each of its torrents. */
 export const EVENT_JOBS_PER_ADDRESS_MAX = 50_000;
 
+/** Jobs of an address that may have a place of the reserve: it is not busy with so few. */
+export const IDLE_ADDRESS_JOBS_MAX = 2;
+
 /** The answer of a forwarder: 200 peers in the long form take 20 KiB. */
 export const ANSWER_BYTES_MAX = 1024 * 1024;
 export const REDIRECTS_MAX = 3;

@@ -37,6 +37,7 @@ export const EXPLAINED: Readonly<Record<keyof Settings, string>> = {
   queue_share_per_address_pct: "part of the queue that one client address may fill",
   forwarder_workers: "announces to forwarders at once, at first",
   max_forwarder_workers: "and at most; 0 is twice as many",
+  forwarder_reserve_workers: "more at once, for addresses with little to do",
   queue_scale_threshold_pct: "fill from which workers are added",
   queue_throttle_threshold: "fill from which an announce reaches fewer forwarders",
   queue_throttle_top_n: "that many; 0 is no such limit",

@@ -54,6 +54,8 @@ export interface Settings {
   forwarder_workers: number;
   /** 0: twice `forwarder_workers`. */
   max_forwarder_workers: number;
+  /** Places beyond the workers, for addresses with little to do. */
+  forwarder_reserve_workers: number;
   queue_scale_threshold_pct: number;
   queue_throttle_threshold: number;
   queue_throttle_top_n: number;
@@ -111,6 +113,7 @@ export const DEFAULTS: Readonly<Settings> = {
   queue_share_per_address_pct: 50,
   forwarder_workers: 10,
   max_forwarder_workers: 0,
+  forwarder_reserve_workers: 10,
   queue_scale_threshold_pct: 60,
   queue_throttle_threshold: 60,
   queue_throttle_top_n: 20,
@@ -215,6 +218,7 @@ const CHECKS: Readonly<Record<keyof Settings, Check>> = {
   queue_share_per_address_pct: whole(1, 100),
   forwarder_workers: whole(1, 1_000),
   max_forwarder_workers: whole(0, 1_000),
+  forwarder_reserve_workers: whole(0, 1_000),
   queue_scale_threshold_pct: percent,
   queue_throttle_threshold: percent,
   queue_throttle_top_n: whole(0, 5_000),

@@ -75,7 +75,7 @@ const SCHEDULED_LOOKED_AT = 20_000;
 
 export async function gather(parts: StatisticsParts): Promise<Statistics> {
   const { upstream, tracker, swarms, clock, maxWorkers, web, admission } = parts;
-  const { announcer, forwarders, queue, worker } = upstream;
+  const { announcer, forwarders, queue, workers } = upstream;
   const now = clock.now();
   const figures = await queue.figures();
   const all = forwarders.all.map((forwarder) => ofForwarder(forwarder, now));
@@ -89,7 +89,7 @@ export async function gather(parts: StatisticsParts): Promise<Statistics> {
     dropped_full: announcer.droppedFull,
     rate_limited: announcer.rateLimited,
     throttled_forwarders: announcer.throttled,
-    active_workers: worker.concurrency,
+    active_workers: workers.concurrency,
     max_workers: maxWorkers,
     pending_jobs: figures.pending,
     evicted: swarms.evicted,

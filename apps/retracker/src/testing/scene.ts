@@ -22,6 +22,8 @@ const STILL = {
   udp_listen: "127.0.0.1:0",
   forwarder_workers: 10,
   max_forwarder_workers: 10,
+  // A test of the workers counts them.
+  forwarder_reserve_workers: 0,
   // One address plays all the clients.
   queue_share_per_address_pct: 100,
   peers_per_address: 5000,

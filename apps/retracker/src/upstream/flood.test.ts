@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { until } from "../e2e/until.ts";
 import { HttpUpstream, type Said, told } from "../testing/http-upstream.ts";
 import { failureIn, TestApp } from "../testing/scene.ts";
 
@@ -64,4 +65,37 @@ test("a flood of events and announces of one address delays no other address", a
   const honest = order.map((hash, i) => (hash === "honest" ? i : -1)).filter((i) => i !== -1);
   assert.equal(order.length, 82);
   assert.ok(honest[0]! <= 6 && honest[1]! <= 12, `honest at ${honest}`);
+});
+
+test("an address with little to do finds a free worker beside a flood", async () => {
+  await using up = await HttpUpstream.open(() => new Promise(() => {}));
+  await using scene = await TestApp.open({
+    forwarders: [up.uri],
+    settings: { forwarder_workers: 2, max_forwarder_workers: 2, forwarder_reserve_workers: 3 },
+  });
+  for (let i = 0; i < 20; i++) await scene.announce({ hash: `f${i}`, from: FLOODER });
+  await until("four announces run", () => up.asked.length === 4);
+  await scene.announce({ hash: "honest" });
+  await until("the honest one runs", () => up.asked.length === 5);
+  const asked = up.asked.map(({ fields }) => fields.get("info_hash")!.replace(/\u00fe+$/, ""));
+  // Two before the address is busy, and two workers for those that are.
+  assert.deepEqual(asked.sort(), ["f0", "f1", "f2", "f3", "honest"]);
+});
+
+test("busy addresses have all of the workers, and as many more as they grow", async () => {
+  await using up = await HttpUpstream.open(() => new Promise(() => {}));
+  await using scene = await TestApp.open({
+    forwarders: [up.uri],
+    settings: {
+      forwarder_queue_size: 20,
+      forwarder_workers: 1,
+      max_forwarder_workers: 3,
+      forwarder_reserve_workers: 2,
+    },
+  });
+  for (let i = 0; i < 20; i++) await scene.announce({ hash: `f${i}`, from: FLOODER });
+  await until("three announces run", () => up.asked.length === 3);
+  await scene.clock.advance(1_000);
+  await until("a fourth announce runs", () => up.asked.length === 4);
+  assert.equal((await scene.retracker.statistics()).active_workers, 2);
 });

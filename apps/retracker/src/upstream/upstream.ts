@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import type { Clock, Sluice } from "sluice";
 import type { Settings } from "../settings/settings.ts";
 import type { Announce } from "../wire/announce.ts";
-import { AnnounceQueue, type AnnounceWorker } from "./announce-queue.ts";
+import { AnnounceQueue, type AnnounceWorkers } from "./announce-queue.ts";
 import { Announcer } from "./announcer.ts";
 import { believe } from "./believe.ts";
 import type { Forwarder } from "./forwarder.ts";
@@ -33,7 +33,7 @@ export class Upstream {
   readonly registry: Registry;
   readonly queue: AnnounceQueue;
   readonly announcer: Announcer;
-  readonly worker: AnnounceWorker;
+  readonly workers: AnnounceWorkers;
   /** Our own ports, by protocol: nothing is sent to them. */
   readonly httpPorts = new Set<number>();
   readonly udpPorts = new Set<number>();
@@ -57,7 +57,7 @@ export class Upstream {
     this.announcer = new Announcer({ ...shared, isForwarded, onError });
     const send = this.#send.bind(this);
     const runner = new AnnounceRunner({ ...shared, refusals, announcer: this.announcer, send });
-    this.worker = queue.work(settings, (job, id, signal) => runner.run(job, id, signal));
+    this.workers = queue.work(settings, runner.run.bind(runner), onError);
   }
 
   static async open(options: UpstreamOptions): Promise<Upstream> {
@@ -98,7 +98,7 @@ export class Upstream {
   async close(): Promise<void> {
     await this.announcer.close();
     this.forwarders.close();
-    await this.worker.close({ timeout: 0 });
+    await this.workers.close();
     await this.#udp.close();
   }
 
