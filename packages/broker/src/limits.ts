@@ -108,6 +108,9 @@ export const STORE_VALUE_BYTES_MAX = 256 * 1024;
 /** How long a group is held for missing members when the client that held it is gone. */
 export const GROUP_HELD_MS = 60_000;
 
+/** Jobs that a list of the workers of one queue names in all: about a megabyte as JSON. */
+export const HELD_JOBS_OF_QUEUE_MAX = 10_000;
+
 /** Queues whose lanes are being paged through and whose sums are kept: one per screen or so. */
 export const SURVEYS_MAX = 16;
 

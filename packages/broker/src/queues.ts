@@ -1,4 +1,4 @@
-import type { Engine } from "@sluice/engine";
+import type { Engine, WorkerView } from "@sluice/engine";
 import {
   answerQueue,
   type DeleteQueueOptions,
@@ -15,13 +15,14 @@ import {
   type RedriveOptions,
   SluiceError,
   type WorkerInfo,
+  type WorkersOptions,
 } from "@sluice/protocol";
 import type { Consumers } from "./consumers.ts";
 import type { EngineCalls } from "./engine-calls.ts";
 import type { Ends } from "./events.ts";
 import { type Features, ORDERED_LEVEL } from "./features.ts";
-import { parseId } from "./job-ids.ts";
-import { REDRIVE_SLICE } from "./limits.ts";
+import { idOf, parseId } from "./job-ids.ts";
+import { HELD_JOBS_OF_QUEUE_MAX, REDRIVE_SLICE } from "./limits.ts";
 import type { Policies } from "./policy/policies.ts";
 
 interface QueueParts {
@@ -182,10 +183,28 @@ export class QueueCalls {
     });
   }
 
-  async workers(queue: string): Promise<readonly WorkerInfo[]> {
-    const workers = this.#calls.call((engine) => engine.queries.workers(queue));
+  async workers(queue: string, { jobs = 0 }: WorkersOptions = {}): Promise<readonly WorkerInfo[]> {
     const { consumers } = this.#of;
-    return workers.map((worker) => ({ ...worker, queue, ...consumers.about(queue, worker.name) }));
+    const about = (name: string) => ({ queue, ...consumers.about(queue, name) });
+    if (jobs === 0) {
+      const workers = this.#calls.call((engine) => engine.queries.workers(queue));
+      return workers.map((worker) => ({ ...worker, ...about(worker.name) }));
+    }
+    const workers = await this.#workersAndJobs(queue, jobs);
+    return workers.map(({ jobs: held, ...worker }) => {
+      const listed = held.map((job) => ({ ...job, id: idOf(job.id) }));
+      return { ...worker, ...about(worker.name), jobs: listed };
+    });
+  }
+
+  async #workersAndJobs(queue: string, jobs: number): Promise<WorkerView[]> {
+    const options = { jobs, jobsOfAll: HELD_JOBS_OF_QUEUE_MAX };
+    const survey = this.#calls.call((engine) => engine.queries.surveyWorkers(queue, options));
+    while (survey.step()) {
+      await new Promise(setImmediate);
+      this.#calls.check();
+    }
+    return survey.workers();
   }
 }
 

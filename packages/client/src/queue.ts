@@ -221,8 +221,10 @@ export class Queue<Payload = unknown, Result = unknown, Output = Payload> extend
     await this.#connection.port.setLaneWeight(this.name, key, weight, call);
   }
 
-  async workers(options?: CallOptions): Promise<readonly WorkerInfo[]> {
-    return this.#connection.port.workers(this.name, parseCall("workers", options));
+  /** The workers of the queue; with `jobs`, which ones each has held longest, and since when. */
+  async workers(options: { jobs?: number } & CallOptions = {}): Promise<readonly WorkerInfo[]> {
+    const { rest, call } = parseCallWith("workers", options, ["jobs"]);
+    return this.#connection.port.workers(this.name, { ...rest, ...call });
   }
 
   /** Cancels the job that holds a dedupe key; false when none does. Its handler is aborted. */

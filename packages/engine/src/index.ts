@@ -42,6 +42,7 @@ export type {
   WhySuspended,
   WhyWaiting,
 } from "./queries/why-types.ts";
+export type { HeldView, WorkerSurvey, WorkerView } from "./queries/worker-survey.ts";
 export { DurationHistogram, type TimeCounts } from "./queues/duration-histogram.ts";
 export type { DueTick, DueTicks } from "./schedules/fire.ts";
 export type {

@@ -83,7 +83,7 @@ export {
 export { missingPackage, needs } from "./needs.ts";
 export { checkSameCall, partOfOperation, titleOf } from "./operation.ts";
 export * from "./options/index.ts";
-export { allQueues, type PageStart, walkPages } from "./pages.ts";
+export { allQueues, allWorkers, type PageStart, walkPages } from "./pages.ts";
 export { isPattern, isWithinPattern, matchesPattern } from "./pattern.ts";
 export type * from "./port.ts";
 export type * from "./queue.ts";

@@ -10,6 +10,9 @@ export const BATCH_MAX = 10_000;
 export const HEADERS_MAX = 64;
 export const HEADERS_BYTES_MAX = 8 * 1024;
 
+/** Jobs that a list of workers names for each of them: the others are found as running jobs. */
+export const HELD_JOBS_MAX = 100;
+
 /** Answers of one page. */
 export const PAGE_MAX = 1000;
 

@@ -31,6 +31,19 @@ export interface WorkerInfo {
   place?: WorkerPlace;
   /** When it connected; absent for one that polls. */
   since?: number;
+  /** The jobs that it has held longest, those first; absent when they were not asked for. */
+  jobs?: readonly HeldJob[];
+}
+
+/** A job that a worker holds. */
+export interface HeldJob {
+  id: string;
+  /** 0 on the first delivery. */
+  attempt: number;
+  /** When it was dispatched to the worker. */
+  since: number;
+  /** When the lease ends. */
+  expiresAt: number;
 }
 
 export interface WorkerPlace {

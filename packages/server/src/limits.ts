@@ -170,6 +170,9 @@ export const SPARK_POINTS = 36;
 /** Workers of all queues in one answer: a search finds the others. */
 export const WORKERS_MAX = 500;
 
+/** Jobs that it lists for each of them: 10,000 jobs in all. */
+export const WORKERS_HELD_JOBS_MAX = 20;
+
 /** Jobs of a drawn flow: more are no picture, and each of them is two questions to the broker. */
 export const FLOW_GRAPH_JOBS_MAX = 300;
 

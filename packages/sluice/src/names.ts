@@ -78,6 +78,7 @@ export {
   type FairnessKey,
   type GateInfo,
   type GroupInfo,
+  type HeldJob,
   type HistoryEntry,
   type JobState,
   type LaneStats,

@@ -25,6 +25,28 @@ test("a job is added, found, explained, taken and gone", async (t) => {
   assert.match((await sluice(`job history ${id}`)).text, /added[\s\S]*dispatched[\s\S]*ended/);
 });
 
+test("workers are listed with what they hold since when", async (t) => {
+  const { sluice, served } = await place(t);
+  const broker = await served.broker;
+  for (const queue of ["mail", "orders"]) await broker.setQueue(queue, {});
+  const payload = new TextEncoder().encode("1");
+  const [first] = await broker.add("orders", [{ payload }, { payload }, { payload }]);
+  await broker.lease("orders", { max: 3, worker: "packer-1" });
+  const place1 = { host: "web-1", process: 4711, version: "0.1.0" };
+  await broker.consume("mail", { worker: "sender-1", credits: 3, place: place1 }, () => {});
+  const all = (await sluice("queue workers --limit 2")).text.split("\n");
+  assert.match(all[0]!, /^worker +queue +host +process +version +connected +free +holds +job/);
+  assert.match(all[1]!, new RegExp(`^packer-1 +orders +0 +3 +${first!.ok!.id} +\\d{4}-`));
+  assert.match(all[2]!, /^ +\w+ +\d{4}-/);
+  assert.match(all[3]!, /^ +and 1 more$/);
+  assert.match(all[4]!, /^sender-1 +mail +web-1 +4711 +0.1.0 +\d{4}-\S+ \S+ +3 +0$/);
+  assert.match((await sluice("queue workers mail")).text, /sender-1/);
+  const [one] = JSON.parse((await sluice("queue workers orders --json")).text);
+  assert.equal(one.jobs.length, 3);
+  assert.equal(typeof one.jobs[0].since, "number");
+  assert.equal((await sluice("queue workers mail orders")).code, 2);
+});
+
 test("a flow is added, drawn, and runs in its order", async (t) => {
   const { sluice, feed } = await place(t);
   await sluice("queue set work");

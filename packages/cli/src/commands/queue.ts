@@ -19,6 +19,7 @@ import {
 import { settingsOf } from "../settings.ts";
 import { count, counted, duration, facts, key, percent, printable, table, time } from "../show.ts";
 import { connected, TARGET, TARGET_USAGE } from "../target.ts";
+import { workers } from "./queue-workers.ts";
 
 const VERBS = [
   "list",
@@ -46,13 +47,15 @@ sluice queue delete QUEUE --yes   with all its jobs, for good; says what its dea
 sluice queue pause | resume QUEUE
 sluice queue purge QUEUE --yes    removes what waits
 sluice queue lanes QUEUE          shares owed and received, the fullest first
-sluice queue workers QUEUE        who would take jobs, and who holds some
+sluice queue workers [QUEUE]      who would take jobs, where they run, and which ones they
+                                  hold since when; without QUEUE those of all queues
 sluice queue jobs QUEUE           its jobs
 
   --state STATE          jobs: ${JOB_STATES.slice(0, 5).join(", ")},
                          ${JOB_STATES.slice(5).join(", ")}
-  --search TEXT          lanes: those whose key has it
-  --limit N              lanes and jobs: how many (default ${PAGE})
+  --search TEXT          lanes: those whose key has it; workers: those whose name has it
+  --limit N              lanes and jobs: how many (default ${PAGE});
+                         workers: jobs listed of each (default 5)
   --dead-letters WHAT    delete: keep (default) or delete those in its dead letter queue
   --yes                  do it without asking
 ${TARGET_USAGE}`,
@@ -79,7 +82,7 @@ async function act(call: Call, broker: Broker): Promise<number> {
     case "lanes":
       return lanes(call, broker, wordsOf(rest, "QUEUE")[0]);
     case "workers":
-      return workers(call, broker, wordsOf(rest, "QUEUE")[0]);
+      return workers(call, broker, rest);
     case "delete":
       return remove(call, broker, wordsOf(rest, "QUEUE")[0]);
     case "jobs":
@@ -228,16 +231,6 @@ async function lanes(call: Call, broker: Broker, queue: string): Promise<number>
     percent(lane.shareReceived),
   ]);
   return tell(call, items, () => table(["lane", ...figures], rows));
-}
-
-async function workers(call: Call, broker: Broker, queue: string): Promise<number> {
-  const found = await broker.workers(queue);
-  const rows = found.map(({ name, free, running }) => [
-    printable(name),
-    count(free),
-    count(running),
-  ]);
-  return tell(call, found, () => table(["worker", ">free", ">holds"], rows));
 }
 
 async function jobs(call: Call, broker: Broker, queue: string): Promise<number> {

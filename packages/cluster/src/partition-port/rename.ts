@@ -12,6 +12,7 @@ import type {
   QueueTimes,
   ScheduleInfo,
   Why,
+  WorkerInfo,
 } from "@sluice/protocol";
 import { whyText } from "@sluice/protocol";
 import { outerName } from "./names.ts";
@@ -48,6 +49,7 @@ export class Rename {
       const page = answer as Page<ScheduleInfo>;
       return { ...page, items: page.items.map((info) => this.#schedule(info)) };
     }
+    if (place === "workers") return this.#workers(answer as readonly WorkerInfo[]);
     if (place === "failures") return this.#failures(answer as Failures);
     return place === "members" ? this.#withMembers(answer as GroupInfo) : answer;
   }
@@ -58,6 +60,14 @@ export class Rename {
       example: this.withId(group.example),
     }));
     return { ...failures, items };
+  }
+
+  /** What each of them holds. */
+  #workers(workers: readonly WorkerInfo[]): WorkerInfo[] {
+    return workers.map((worker) => {
+      const { jobs } = worker;
+      return jobs === undefined ? worker : { ...worker, jobs: jobs.map((job) => this.withId(job)) };
+    });
   }
 
   /** The last jobs of a schedule. */

@@ -1,13 +1,15 @@
 /** What several partitions answer to one call, as one answer. */
-import type { CallName, Outcome, QueueInfo, WorkerInfo } from "@sluice/protocol";
+import type { CallName, Outcome, QueueInfo, WorkerInfo, WorkersOptions } from "@sluice/protocol";
 import { mergeQueues, mergeWorkers } from "./merge-queues.ts";
 
-type Merge = (answers: never, partitions: number) => unknown;
+type Args = readonly unknown[];
+type Merge = (answers: never, partitions: number, args: Args) => unknown;
 
 /** Of the calls whose answers say more than numbers and lists do. */
 const MERGES: Partial<Record<CallName, Merge>> = {
   queue: (infos: readonly QueueInfo[], partitions) => mergeQueues(infos, partitions),
-  workers: (lists: readonly (readonly WorkerInfo[])[]) => mergeWorkers(lists),
+  workers: (lists: readonly (readonly WorkerInfo[])[], _, [, options]) =>
+    mergeWorkers(lists, (options as WorkersOptions | undefined)?.jobs),
   cancelByKey: (lists: readonly Outcome<boolean>[][]) => mergeCancelled(lists),
 };
 
@@ -19,9 +21,10 @@ export function mergeAnswers(
   name: CallName,
   answers: readonly unknown[],
   partitions: number,
+  args: Args,
 ): unknown {
   const merge = MERGES[name];
-  if (merge !== undefined) return merge(answers as never, partitions);
+  if (merge !== undefined) return merge(answers as never, partitions, args);
   const [first] = answers;
   if (typeof first === "number") {
     return (answers as readonly number[]).reduce((sum, number) => sum + number, 0);

@@ -56,8 +56,11 @@ function sumOf(all: readonly QueueStats[]): QueueStats {
   return sum;
 }
 
-/** A worker of several partitions is one worker. */
-export function mergeWorkers(lists: readonly (readonly WorkerInfo[])[]): WorkerInfo[] {
+/** A worker of several partitions is one worker, with as many jobs as were asked for. */
+export function mergeWorkers(
+  lists: readonly (readonly WorkerInfo[])[],
+  jobs?: number,
+): WorkerInfo[] {
   const byName = new Map<string, WorkerInfo>();
   for (const worker of lists.flat()) {
     const known = byName.get(worker.name);
@@ -65,6 +68,10 @@ export function mergeWorkers(lists: readonly (readonly WorkerInfo[])[]): WorkerI
     else {
       known.free += worker.free;
       known.running += worker.running;
+      if (known.jobs !== undefined) {
+        const all = [...known.jobs, ...(worker.jobs ?? [])];
+        known.jobs = all.sort((a, b) => a.since - b.since).slice(0, jobs);
+      }
       if (known.since !== undefined && worker.since !== undefined) {
         known.since = Math.min(known.since, worker.since);
       }

@@ -113,7 +113,8 @@ function ofQueue(name: CallName): PlainCall {
     const placement = calls.directory.placementOf(args[0] as string);
     const known = await calls.known(placement, NOT_FOUND, at(name, args));
     const answers = known.map(({ value }) => value);
-    return mergeAnswers(name, answers, calls.directory.addsTo(args[0] as string).length);
+    const partitions = calls.directory.addsTo(args[0] as string).length;
+    return mergeAnswers(name, answers, partitions, args);
   };
 }
 
@@ -121,6 +122,6 @@ function ofAll(name: CallName): PlainCall {
   return async (calls, args) => {
     const known = await calls.known(calls.all, [], at(name, args));
     const answers = known.map(({ value }) => value);
-    return mergeAnswers(name, answers, calls.all.length);
+    return mergeAnswers(name, answers, calls.all.length, args);
   };
 }

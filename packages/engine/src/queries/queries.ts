@@ -41,6 +41,7 @@ import {
 } from "./view.ts";
 import { why } from "./why.ts";
 import type { Why } from "./why-types.ts";
+import { WorkerSurvey, type WorkerSurveyOptions } from "./worker-survey.ts";
 
 /** What can be asked: none of it changes what the scheduler will do. */
 export class Queries {
@@ -161,6 +162,11 @@ export class Queries {
   workers(queue: string): { name: string; free: number; running: number }[] {
     const workers = allWorkers(this.#core.queue(queue));
     return workers.map(({ name, slots, leased }) => ({ name, free: slots, running: leased }));
+  }
+
+  /** The workers of a queue with the jobs that they hold, to be gathered step by step. */
+  surveyWorkers(queue: string, options: WorkerSurveyOptions): WorkerSurvey {
+    return new WorkerSurvey(this.#core, this.#core.queue(queue), options);
   }
 
   /** A job as a fact would tell it; undefined when it is not known. */

@@ -21,9 +21,11 @@ export type JobNames = "id" | "ids" | "leases" | "items";
 
 /**
  * Where job ids are in an answer: it is one job, a page of jobs, a group with its members, the last
- * jobs of one schedule or of a page of them, or the examples of failures.
+ * jobs of one schedule or of a page of them, the examples of failures, or what workers hold.
  */
-export type IdPlace = "one" | "items" | "members" | "schedule" | "schedules" | "failures";
+export type IdPlace =
+  | ("one" | "items" | "members" | "schedule" | "schedules")
+  | ("failures" | "workers");
 
 export interface Argument<T = unknown> {
   readonly name: string;

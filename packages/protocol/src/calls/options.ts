@@ -45,6 +45,11 @@ export interface LanesOptions extends PageOptions {
   sort?: LaneSort;
 }
 
+export interface WorkersOptions extends CallOptions {
+  /** Jobs listed for each worker, those that it has held longest. */
+  jobs?: number;
+}
+
 export interface SchedulesOptions extends PageOptions {
   /** Only those of this queue. */
   queue?: string;

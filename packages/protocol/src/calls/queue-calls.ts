@@ -1,4 +1,6 @@
 import type { FairnessKey } from "../job.ts";
+import { integer } from "../kinds.ts";
+import { HELD_JOBS_MAX } from "../limits.ts";
 import type { QueueOptions } from "../options/queue-options.ts";
 import type { LaneStats, Page, QueueInfo, WorkerInfo } from "../queue.ts";
 import * as shapes from "../shapes/index.ts";
@@ -23,6 +25,7 @@ import type {
   QueueDeleted,
   QueuesOptions,
   RedriveOptions,
+  WorkersOptions,
 } from "./options.ts";
 
 export const QUEUE_CALLS = {
@@ -118,12 +121,19 @@ export const QUEUE_CALLS = {
     repeat: "again",
     http: "PUT /v1/queues/:queue/lanes/:key",
   }),
-  workers: call<[queue: string], readonly WorkerInfo[]>({
-    says: "Lists the workers of a queue and how many jobs each holds.",
+  workers: call<[queue: string], readonly WorkerInfo[], WorkersOptions>({
+    says: "Lists the workers of a queue, how many jobs each holds, and which ones since when.",
     about: "queue",
     args: [QUEUE],
+    options: {
+      jobs: told(
+        integer(0, HELD_JOBS_MAX),
+        "Jobs listed for each worker, those first that it has held longest; default none.",
+      ),
+    },
     may: "any",
     repeat: "read",
+    ids: "workers",
     answer: shapes.list(shapes.WORKER),
     http: "GET /v1/queues/:queue/workers",
   }),

@@ -1,5 +1,5 @@
 import { cases, onQueue } from "./case.ts";
-import { check, equal, matches, rejects } from "./check.ts";
+import { check, each, equal, matches, rejects } from "./check.ts";
 import { PROMPT, type Scene } from "./scene.ts";
 
 const many = (count: number): string[] => Array.from({ length: count }, (_, i) => `${i}`);
@@ -217,6 +217,32 @@ export const working = cases("workers", {
     equal(await listed(), { name: "ann", queue: "q", free: 0, running: 1 }, "while it holds a job");
     await scene.ack(job!);
     equal(await listed(), undefined, "after the ack");
+  }),
+
+  "the jobs that a worker has held longest are listed with it": onQueue(async (scene) => {
+    const held = async (jobs: number) => {
+      const workers = await scene.broker.workers("q", { jobs });
+      return workers.find(({ name }) => name === "ann")?.jobs;
+    };
+    for (const body of ["x", "y", "z"]) await scene.add(body);
+    const first = await scene.broker.lease("q", { max: 1, worker: "ann" });
+    await scene.broker.lease("q", { max: 1, worker: "bob" });
+    await scene.pass(1);
+    const [second] = await scene.broker.lease("q", { max: 1, worker: "ann" });
+    const all = (await held(10))!;
+    equal(each(all, "id"), [first[0]!.id, second!.id], "the jobs of ann");
+    equal(each(all, "attempt"), [0, 0], "their attempts");
+    equal(each(all, "expiresAt"), [first[0]!.expiresAt, second!.expiresAt], "their leases");
+    equal(all[0]!.since < all[1]!.since, true, "since when");
+    equal(each((await held(1))!, "id"), [first[0]!.id], "only the one that is held longest");
+    equal(await held(0), undefined, "when no jobs are asked for");
+    await rejects(
+      scene.broker.workers("q", { jobs: 101 }),
+      "INVALID",
+      "more than may be asked for",
+    );
+    await scene.ack(first[0]!);
+    equal(each((await held(10))!, "id"), [second!.id], "after an ack");
   }),
 
   "a queue that does not exist has no workers": async (scene) => {

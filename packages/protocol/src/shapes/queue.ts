@@ -1,7 +1,14 @@
 import type { QueueDeleted } from "../calls/options.ts";
 import type { Schema } from "../kinds.ts";
 import { QUEUE_SCHEMA } from "../options/queue-options.ts";
-import type { LaneStats, QueueInfo, QueueStats, WorkerInfo, WorkerPlace } from "../queue.ts";
+import type {
+  HeldJob,
+  LaneStats,
+  QueueInfo,
+  QueueStats,
+  WorkerInfo,
+  WorkerPlace,
+} from "../queue.ts";
 import {
   about,
   COUNT,
@@ -14,6 +21,7 @@ import {
   NUMBER,
   shape,
   TEXT,
+  TIME,
 } from "./schema.ts";
 
 const STATS: Schema = shape<QueueStats>({
@@ -70,11 +78,19 @@ const WORKER_PLACE = shape<WorkerPlace>({
   version: about("Its version of Sluice.", TEXT),
 });
 
+const HELD_JOB = shape<HeldJob>({
+  id: TEXT,
+  attempt: COUNT,
+  since: about("When it was dispatched.", TIME),
+  expiresAt: about("When its lease ends.", TIME),
+});
+
 export const WORKER: Schema = shape<WorkerInfo>({
   name: TEXT,
   queue: NAME,
   free: about("Jobs it would take now.", COUNT),
   running: COUNT,
   place: maybe(WORKER_PLACE),
-  since: maybe(about("When it connected.", MS)),
+  since: maybe(about("When it connected.", TIME)),
+  jobs: maybe(about("Those that it has held longest first, if asked for.", list(HELD_JOB))),
 });

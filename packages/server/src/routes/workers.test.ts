@@ -22,6 +22,15 @@ test("workers of all queues are listed and searched, busiest first", async (t) =
   const [packer, sender] = items;
   assert.deepEqual([packer.place, packer.since], [undefined, undefined]);
   assert.deepEqual([sender.place, typeof sender.since], [place, "number"]);
+  assert.equal(packer.jobs, undefined, "they were not asked for");
+  const held = (await call("GET /v1/workers?jobs=1")).body.items;
+  assert.deepEqual(
+    held.map(({ jobs }: WorkerInfo) => jobs?.map(({ since }) => typeof since)),
+    [["number"], []],
+  );
+  const ofQueue = (await call("GET /v1/queues/orders/workers?jobs=100")).body;
+  assert.equal(ofQueue.items[0].jobs.length, 2);
+  assert.equal((await call("GET /v1/workers?jobs=21")).status, 400);
   const found = (await call("GET /v1/workers?search=MAIL")).body.items;
   assert.deepEqual(
     found.map(({ name }: WorkerInfo) => name),
