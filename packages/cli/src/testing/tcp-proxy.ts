@@ -17,6 +17,8 @@ export class TcpProxy {
   port = 0;
   /** What comes waits so long. */
   delayMs = 0;
+  /** At most this passes in a millisecond, in each direction of a connection. */
+  bytesPerMs = Number.POSITIVE_INFINITY;
   #state: "open" | "cut" | "silent" = "open";
 
   private constructor(target: () => number) {
@@ -68,6 +70,7 @@ export class TcpProxy {
       this.#sockets.add(one);
       one.setNoDelay(true);
       one.on("data", (bytes) => {
+        this.#pace(one, bytes.length);
         late.push(bytes);
         const pass = (): void => {
           const first = late.shift()!;
@@ -88,5 +91,12 @@ export class TcpProxy {
     }
     if (this.#state === "open") near.resume();
     else far.pause();
+  }
+
+  #pace(socket: Socket, bytes: number): void {
+    if (this.bytesPerMs === Number.POSITIVE_INFINITY) return;
+    socket.pause();
+    const goOn = (): void => void (this.#state === "open" && socket.resume());
+    setTimeout(goOn, bytes / this.bytesPerMs);
   }
 }

@@ -10,7 +10,7 @@ import {
 import { send } from "./answers.ts";
 import type { Batch, Result } from "./batches.ts";
 
-const { signal } = new AbortController();
+const sending = { isLast: false, signal: new AbortController().signal };
 
 /** What it means when the broker refuses a batch of two rows as a whole, or the second of them. */
 function refused(code: ErrorCode, how: "whole" | "row", isRepeated: boolean): Promise<Result[]> {
@@ -25,7 +25,7 @@ function refused(code: ErrorCode, how: "whole" | "row", isRepeated: boolean): Pr
     { id: "2", ...row },
   ];
   const batch: Batch = { shard: 0, number: 1n, rows, operationId: "numbered:s:1", isRepeated };
-  return send({ add }, batch, signal);
+  return send({ add }, batch, sending);
 }
 
 test("a batch that may be in the broker keeps its number when the call is not let in", async () => {
@@ -59,7 +59,7 @@ test("a row that no broker takes is not sent, and the others of its batch are mo
   });
   const operationId = "numbered:s:1";
   const batch: Batch = { shard: 0, number: 1n, rows, operationId, isRepeated: false };
-  const results = await send({ add }, batch, signal);
+  const results = await send({ add }, batch, sending);
   assert.deepEqual(
     results.map(({ kind }) => kind),
     ["refused", "refused", "moved", "refused"],
@@ -80,7 +80,7 @@ async function repeated(answer: () => Promise<Outcome<Added>[]>, isKnown: boolea
   const rows = ["1", "2"].map((id) => ({ id, ...row }));
   const operationId = "numbered:s:1";
   const batch: Batch = { shard: 0, number: 1n, rows, operationId, isRepeated: true };
-  const results = await send({ add }, batch, signal);
+  const results = await send({ add }, batch, sending);
   assert.deepEqual(asked, [operationId]);
   return results.map(({ kind }) => kind);
 }
@@ -115,8 +115,8 @@ test("a batch that a key may no longer send as a whole is kept under its number"
   };
   const rows = [{ id: "1", queue: "q", payload: Buffer.from("x"), options: {} }];
   const batch = { shard: 0, number: 1n, rows, operationId: "numbered:s:1" };
-  const again = send({ add }, { ...batch, isRepeated: true }, signal);
+  const again = send({ add }, { ...batch, isRepeated: true }, sending);
   await assert.rejects(again, { code: "FORBIDDEN", message: details.forbidden });
-  const first = await send({ add }, { ...batch, isRepeated: false }, signal);
+  const first = await send({ add }, { ...batch, isRepeated: false }, sending);
   assert.deepEqual(first, [{ kind: "later", newest: 0 }]);
 });

@@ -27,70 +27,99 @@ const UNCERTAIN: ReadonlySet<ErrorCode> = new Set([
   ...(["MOVED", "NOT_FOUND", "UNAUTHORIZED", "UPGRADE_NEEDED"] as const),
 ]);
 
+export interface SendOptions {
+  /** The batch has met so many faults of the broker that another one is the answer. */
+  readonly isLast: boolean;
+  readonly signal: AbortSignal;
+}
+
 /** Sends a batch under its number. Rejects when it must be sent again under the same one. */
 export async function send(
   broker: Pick<Broker, "add">,
   batch: Batch,
-  signal: AbortSignal,
+  options: SendOptions,
 ): Promise<Result[]> {
   const prepared = batch.rows.map(prepare);
   const jobs = prepared.filter((job) => job instanceof PreparedJob);
-  const results = (await add(broker, batch, jobs, signal)).values();
+  const results = (await add(broker, batch, jobs, options)).values();
   return prepared.map((job) => {
     if (job instanceof SluiceError) return { kind: "refused", error: job.toJSON() };
     return results.next().value!;
   });
 }
 
-type Ask = (refusal: SluiceError) => Promise<Result | undefined>;
+/** What is known of a batch beside the answers to it. */
+interface Known {
+  readonly isRepeated: boolean;
+  readonly isLast: boolean;
+  /** Throws the refusal when the broker may have the batch. */
+  ask(refusal: SluiceError): Promise<Result | undefined>;
+}
 
 async function add(
   broker: Pick<Broker, "add">,
   batch: Batch,
   jobs: readonly NewJob[],
-  signal: AbortSignal,
+  { isLast, signal }: SendOptions,
 ): Promise<Result[]> {
   if (jobs.length === 0) return [];
   const { rows, operationId, isRepeated } = batch;
-  const ask: Ask = async (refusal) =>
-    isRepeated ? askAfter(broker, batch, refusal, signal) : undefined;
+  const known: Known = {
+    isRepeated,
+    isLast,
+    ask: async (refusal) => (isRepeated ? askAfter(broker, batch, refusal, signal) : undefined),
+  };
   let answers: Outcome<Added>[];
   try {
     answers = await broker.add(rows[0]!.queue, jobs, { operationId, signal });
   } catch (error) {
     if (!(error instanceof SluiceError)) throw error;
-    const result = await wholeResult(error, isRepeated, ask);
+    const result = await wholeResult(error, jobs.length, known);
     return jobs.map(() => result);
   }
-  return rowResults(answers, isRepeated, ask);
+  return rowResults(answers, known);
 }
 
-async function wholeResult(error: SluiceError, isRepeated: boolean, ask: Ask): Promise<Result> {
+async function wholeResult(
+  error: SluiceError,
+  count: number,
+  { isRepeated, isLast, ask }: Known,
+): Promise<Result> {
   const { forbidden } = error.details;
   // The key may add a part of them: this part is another call than the whole was.
   if (isRepeated && typeof forbidden === "string") throw new SluiceError("FORBIDDEN", forbidden);
-  const result = resultOf(error);
+  const isFault = isLast && error.code === "INTERNAL";
+  const result = isFault ? faultResult(error, count) : resultOf(error);
   return (isOtherCall(error) ? undefined : await ask(error)) ?? result;
 }
 
-async function rowResults(
-  answers: readonly Outcome<Added>[],
-  isRepeated: boolean,
-  ask: Ask,
-): Promise<Result[]> {
+/** Which of several rows meets the fault is not known: they are sent one by one. */
+function faultResult(error: SluiceError, count: number): Result {
+  if (count > 1) return { kind: "later", newest: 0 };
+  return { kind: "refused", error: error.toJSON() };
+}
+
+async function rowResults(answers: readonly Outcome<Added>[], known: Known): Promise<Result[]> {
+  const { isRepeated, isLast, ask } = known;
   const errors = answers.flatMap(({ error }) =>
     error === undefined ? [] : [SluiceError.fromJSON(error)],
   );
   // One partition of several has refused its part.
   const low = errors.find(({ code }) => code === "STORAGE_LOW");
   if (isRepeated && low !== undefined) throw low;
+  const areAll = (code: ErrorCode): boolean =>
+    errors.length === answers.length && errors.every((error) => error.code === code);
+  if (areAll("INTERNAL")) {
+    const result = await wholeResult(errors[0]!, answers.length, known);
+    return answers.map(() => result);
+  }
   // The key may add none of them: the broker has not looked at the number.
-  const isUnseen =
-    errors.length === answers.length && errors.every(({ code }) => code === "FORBIDDEN");
-  const known = isUnseen ? await ask(errors[0]!) : undefined;
+  const asked = areAll("FORBIDDEN") ? await ask(errors[0]!) : undefined;
   return answers.map(({ ok, error }) => {
     if (ok !== undefined) return { kind: "moved", job: ok.id };
-    return known ?? resultOf(SluiceError.fromJSON(error!));
+    // The broker has the number and answers others under it: it does not have this row.
+    if (isLast && error!.code === "INTERNAL") return { kind: "refused", error: error! };
+    return asked ?? resultOf(SluiceError.fromJSON(error!));
   });
 }
 

@@ -5,6 +5,7 @@ import {
   BATCH_BYTES_MAX,
   BATCH_OPTIONS_BYTES_MAX,
   BATCH_ROWS_MAX,
+  FETCH_BYTES_MAX,
   KEPT_HOURS,
   PAYLOAD_BYTES_MAX,
 } from "./limits.ts";
@@ -47,35 +48,45 @@ const ROW = `id, queue, options::text,
   CASE WHEN octet_length(payload) <= ${PAYLOAD_BYTES_MAX} THEN payload END AS payload`;
 
 /**
- * A new batch has rows of one queue, the oldest first, until they or their bytes are enough. One
- * that is on its way is answered as it is.
+ * A new batch has rows of one queue, the oldest first, until they or their bytes are enough; that
+ * of a shard in $3 has one row. One that is on its way is answered as it is.
  *
  * One statement numbers the batches of all shards, with one commit: with a statement for each, rows
  * of 16 tenants waited for 16 commits in a row. A shard whose number changes meanwhile is left for
- * the next time: another relay had it, or a row was deleted.
+ * the next time: another relay had it, or a row was deleted. So is one whose batch would make the
+ * answer too large: the shards have their turns in the order of $1.
  */
-const WORK = `WITH shards AS MATERIALIZED
-    (SELECT shard, number, batch FROM sluice.outbox_shards WHERE shard = ANY($1)),
-  waiting AS MATERIALIZED (SELECT shard, number FROM shards s WHERE batch = '{}' AND
+const WORK = `WITH shards AS MATERIALIZED (SELECT shard, number, batch, turn
+    FROM sluice.outbox_shards JOIN unnest($1::smallint[]) WITH ORDINALITY t (shard, turn)
+    USING (shard)),
+  waiting AS MATERIALIZED (SELECT shard, number, turn FROM shards s WHERE batch = '{}' AND
     EXISTS (SELECT FROM sluice.outbox o WHERE o.shard = s.shard AND o.error IS NULL)),
-  picked AS MATERIALIZED (SELECT w.shard, w.number, o.* FROM waiting w CROSS JOIN LATERAL
+  picked AS MATERIALIZED (SELECT w.shard, w.number, w.turn, o.* FROM waiting w CROSS JOIN LATERAL
     (SELECT *, sum(size) OVER oldest AS bytes, row_number() OVER oldest AS place,
         sum(octet_length(options)) OVER oldest AS "optionsBytes" FROM
       (SELECT ${ROW}, octet_length(payload) AS size FROM sluice.outbox
         WHERE shard = w.shard AND error IS NULL AND queue = (SELECT queue FROM sluice.outbox
           WHERE shard = w.shard AND error IS NULL AND queue <> ALL($2) ORDER BY id LIMIT 1)
         ORDER BY id LIMIT ${BATCH_ROWS_MAX}) rows WINDOW oldest AS (ORDER BY id)) o
-    WHERE o.place = 1 OR
-      (o.bytes <= ${BATCH_BYTES_MAX} AND o."optionsBytes" <= ${BATCH_OPTIONS_BYTES_MAX})),
+    WHERE o.place = 1 OR (w.shard <> ALL($3::smallint[]) AND
+      o.bytes <= ${BATCH_BYTES_MAX} AND o."optionsBytes" <= ${BATCH_OPTIONS_BYTES_MAX})),
+  sized AS MATERIALIZED (SELECT shard, turn, max(bytes) AS bytes FROM picked GROUP BY 1, 2
+    UNION ALL SELECT shard, turn, (SELECT coalesce(sum(octet_length(payload)), 0)
+      FROM sluice.outbox o WHERE o.id = ANY(s.batch)) FROM shards s WHERE batch <> '{}'),
+  fetched AS MATERIALIZED (SELECT shard FROM (SELECT shard, sum(bytes) OVER turns AS bytes,
+      row_number() OVER turns AS place FROM sized WINDOW turns AS (ORDER BY turn)) s
+    WHERE place = 1 OR bytes <= ${FETCH_BYTES_MAX}),
   numbered AS (UPDATE sluice.outbox_shards s SET number = s.number + 1, batch = p.batch
-    FROM (SELECT shard, number, array_agg(id ORDER BY id) AS batch FROM picked GROUP BY 1, 2) p
+    FROM (SELECT shard, number, array_agg(id ORDER BY id) AS batch
+      FROM picked JOIN fetched USING (shard) GROUP BY 1, 2) p
     WHERE s.shard = p.shard AND s.number = p.number AND s.batch = '{}'
     RETURNING s.shard, s.number)
   SELECT w.shard, n.number, false AS "isRepeated", p.id, p.queue, p.payload, p.options
     FROM waiting w LEFT JOIN (numbered n JOIN picked p USING (shard)) USING (shard)
+    WHERE w.shard IN (SELECT shard FROM fetched) OR w.shard NOT IN (SELECT shard FROM sized)
   UNION ALL SELECT s.shard, s.number, true, o.id, o.queue, o.payload, o.options
     FROM shards s LEFT JOIN (SELECT ${ROW} FROM sluice.outbox) o ON o.id = ANY(s.batch)
-    WHERE s.batch <> '{}'
+    WHERE s.batch <> '{}' AND s.shard IN (SELECT shard FROM fetched)
   ORDER BY shard, id`;
 
 interface WorkRow extends Pick<Row, "queue" | "payload"> {
@@ -88,15 +99,22 @@ interface WorkRow extends Pick<Row, "queue" | "payload"> {
   readonly isRepeated: boolean;
 }
 
+export interface WorkFor {
+  /** The first ones have their turn first. */
+  readonly shards: readonly number[];
+  readonly fullQueues: readonly string[];
+  /** Shards whose next batch has one row. */
+  readonly single: readonly number[];
+}
+
 /** Of these shards, those with rows that wait: their batches are numbered when it resolves. */
 export async function nextWork(
   client: Client,
   source: string,
-  shards: readonly number[],
-  fullQueues: readonly string[],
+  { shards, fullQueues, single }: WorkFor,
 ): Promise<Work[]> {
   if (shards.length === 0) return [];
-  const values = [shards, fullQueues];
+  const values = [shards, fullQueues, single];
   const { rows } = await client.query<WorkRow>({ name: "sluice-work", text: WORK, values });
   const byShard = Map.groupBy(rows, ({ shard }) => shard);
   return [...byShard.values()].map((of) => workOf(source, of));

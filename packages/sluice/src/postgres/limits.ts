@@ -12,6 +12,12 @@ export const BATCH_BYTES_MAX = 4 * 1024 * 1024;
 export const BATCH_OPTIONS_BYTES_MAX = 512 * 1024;
 
 /**
+ * Of the batches that one statement fetches: 64 MiB for all shards took more than 10 s over a slow
+ * link, and then began again. A batch of a single larger row is fetched alone.
+ */
+export const FETCH_BYTES_MAX = 4 * 1024 * 1024;
+
+/**
  * The most that any broker takes. A larger payload is refused when it is added, and not read by a
  * relay: one of 280 MB ended the process, for its text was too long for a string.
  */
@@ -33,6 +39,12 @@ export const SLEEP_POLL_MS = 500;
 export const RETRY_MS = 100;
 export const RETRY_MS_MAX = 5000;
 
+/**
+ * A fault of the broker may pass, so a batch is sent so often, over 6 seconds. After that its rows
+ * are sent one by one, and the one that meets the fault again is kept with it.
+ */
+export const FAULTS_MAX = 7;
+
 /** How long it is known which job a row became. */
 export const KEPT_HOURS = 24;
 
@@ -40,5 +52,8 @@ export const KEPT_HOURS = 24;
 export const NOTES_MS = 1000;
 export const NOTES_MAX = 1000;
 
-/** Until the database has answered: one that accepts connections and says nothing is given up. */
+/**
+ * Without a byte of the database: one that accepts connections and says nothing is given up. A slow
+ * link may take longer for all bytes of an answer.
+ */
 export const ANSWER_MS = 10_000;

@@ -1,4 +1,5 @@
 /** Moves committed rows of the outbox to a broker, each exactly once. */
+import type { Socket } from "node:net";
 import { postgresReason } from "@sluice/log/postgres";
 import { type Broker, SluiceError } from "@sluice/protocol";
 import type { Client } from "pg";
@@ -78,7 +79,6 @@ export class OutboxRelay {
       application_name: "sluice relay",
       keepAlive: true,
       connectionTimeoutMillis: ANSWER_MS,
-      query_timeout: ANSWER_MS,
       // The shards share the connection, and none waits for the answers to the others.
       pipeline: true,
     } as ConstructorParameters<typeof pg.Client>[0]);
@@ -91,6 +91,9 @@ export class OutboxRelay {
     client.on("notification", () => this.#wake());
     try {
       await client.connect();
+      // Also while it sleeps it asks twice a second.
+      const stream = client.connection.stream as Socket;
+      stream.setTimeout(ANSWER_MS, () => stream.destroy(new Error("timeout")));
       await client.query(WAIT_FOR_DISK);
       // Else users' transactions that are serializable too could end those of the relay.
       await client.query("SET default_transaction_isolation = 'read committed'");
@@ -132,8 +135,7 @@ export class OutboxRelay {
           moves.run(NOTES, () => notes.sweep(client));
         // Before it looks: an add that saw it awake may have committed since.
         if (isAsleep) await setAsleep(client, shards, true);
-        const free = moves.free(shards);
-        for (const work of await nextWork(client, source, free, moves.fullQueues)) moves.move(work);
+        for (const work of await nextWork(client, source, moves.next(shards))) moves.move(work);
         const idles = performance.now() - movedAt >= SLEEP_AFTER_MS;
         if (isAsleep && !idles) await setAsleep(client, shards, false);
         const isNew = idles && !isAsleep;

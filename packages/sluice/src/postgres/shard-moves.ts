@@ -2,8 +2,8 @@
 import type { Broker } from "@sluice/protocol";
 import type { Client } from "pg";
 import { send } from "./answers.ts";
-import { type Batch, type Result, type Row, settle, type Work } from "./batches.ts";
-import { RETRY_MS, RETRY_MS_MAX } from "./limits.ts";
+import { type Batch, type Result, type Row, settle, type Work, type WorkFor } from "./batches.ts";
+import { FAULTS_MAX, RETRY_MS, RETRY_MS_MAX } from "./limits.ts";
 
 export interface ShardMovesOptions {
   readonly client: Client;
@@ -27,6 +27,13 @@ export class ShardMoves {
   readonly #pauseMs = new Map<number, number>();
   /** Queues that are full: their rows are left alone until then. */
   readonly #fullUntil = new Map<string, number>();
+  /** When each shard had its last batch, as a count of all batches. */
+  readonly #turns = new Map<number, number>();
+  #turn = 0;
+  /** How often the batch of a shard has met a fault of the broker. */
+  readonly #faults = new Map<number, { readonly number: bigint; readonly count: number }>();
+  /** How many rows of a shard are still sent one by one: among them is one that meets a fault. */
+  readonly #single = new Map<number, number>();
 
   constructor(options: ShardMovesOptions) {
     this.#options = options;
@@ -50,7 +57,15 @@ export class ShardMoves {
     });
   }
 
+  /** What can begin now: a shard that had its turn longer ago comes first. */
+  next(shards: readonly number[]): WorkFor {
+    const turnOf = (shard: number): number => this.#turns.get(shard) ?? 0;
+    const free = this.free(shards).sort((a, b) => turnOf(a) - turnOf(b));
+    return { shards: free, fullQueues: this.fullQueues, single: [...this.#single.keys()] };
+  }
+
   move({ shard, batch }: Work): void {
+    this.#turns.set(shard, ++this.#turn);
     if (batch === undefined) this.#rest(shard, RETRY_MS);
     else this.run(shard, () => this.#move(batch));
   }
@@ -92,10 +107,26 @@ export class ShardMoves {
 
   async #move(batch: Batch): Promise<void> {
     const { client, broker, signal } = this.#options;
-    const results = await send(broker, batch, signal);
+    const { shard, number, rows } = batch;
+    const before = this.#faults.get(shard);
+    const count = before?.number === number ? before.count + 1 : 1;
+    const isLast = count >= FAULTS_MAX;
+    const results = await send(broker, batch, { isLast, signal }).catch((error) => {
+      if (error?.code === "INTERNAL") this.#faults.set(shard, { number, count });
+      throw error;
+    });
     await settle(client, batch, results);
+    const isLater = results.some(({ kind }) => kind === "later");
+    if (isLast && isLater) this.#single.set(shard, rows.length);
+    else this.#countSingle(shard, rows.length);
     this.#restFull(batch.rows, results);
     if (results.some(({ kind }) => kind !== "later")) this.#options.onMoved();
+  }
+
+  #countSingle(shard: number, rows: number): void {
+    const left = (this.#single.get(shard) ?? 0) - rows;
+    if (left > 0) this.#single.set(shard, left);
+    else this.#single.delete(shard);
   }
 
   #restFull(rows: readonly Row[], results: readonly Result[]): void {
