@@ -3,12 +3,17 @@ import { SluiceError } from "@sluice/protocol";
 /** Why PostgreSQL refused something that may be possible later. */
 const PASSING: Readonly<Record<string, string>> = {
   "25006": "the database is read-only, perhaps a standby after a failover",
+  "25P03": "the database ended a transaction that idled (idle_in_transaction_session_timeout)",
+  "25P04": "the database ended a transaction that took too long (transaction_timeout)",
   "53100": "the disk of the database is full",
   "53200": "the database is out of memory",
   "53300": "the database has no connections left: raise max_connections, or use fewer clients",
+  "55P03": "a lock was not free in time (lock_timeout): another session holds the table",
+  "57014": "the database ended a statement that took too long (statement_timeout), or a person did",
   "57P01": "the database is shutting down",
   "57P02": "the database has crashed and restarts",
   "57P03": "the database is starting up",
+  "57P05": "the database ended a session that idled (idle_session_timeout)",
   ECONNREFUSED: "no PostgreSQL server accepts connections at this address",
   ECONNRESET: "the connection was reset",
   EPIPE: "the connection was reset",

@@ -98,6 +98,32 @@ describe("a log in PostgreSQL", () => {
     await Promise.all([first, ...both, next].map((log) => log.close()));
   });
 
+  test("waits for a lock longer than its role may", async () => {
+    await query(url, "CREATE ROLE hasty LOGIN SUPERUSER");
+    for (const limit of ["lock_timeout = 100", "statement_timeout = 1000"]) {
+      await query(url, `ALTER ROLE hasty SET ${limit}`);
+    }
+    const hasty = Object.assign(new URL(url), { username: "hasty" }).href;
+    const log = await opened({ url: hasty, name: newName() });
+    const holder = new pg.Client({ connectionString: url });
+    await holder.connect();
+    await holder.query("BEGIN");
+    await holder.query("LOCK TABLE sluice.entries IN EXCLUSIVE MODE");
+    const appended = log.append(numbered(0, 10));
+    const waits = `SELECT FROM pg_stat_activity WHERE usename = 'hasty'
+      AND wait_event_type = 'Lock' AND query_start < clock_timestamp() - interval '1.2 seconds'`;
+    const isOver = appended.then(() => true, String);
+    let over: unknown = false;
+    while (over === false && (await query(url, waits)).length === 0) {
+      over = await Promise.race([isOver, Promise.resolve(false)]);
+    }
+    assert.equal(over, false);
+    await holder.query("COMMIT");
+    await holder.end();
+    await appended;
+    await log.close();
+  });
+
   for (const level of ["repeatable read", "serializable"]) {
     test(`is opened behind a busy owner where transactions are ${level}`, async () => {
       const name = newName();

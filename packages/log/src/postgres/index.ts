@@ -4,4 +4,4 @@ export { isPassing as isPassingInPostgres, reasonOf as postgresReason } from "./
 export { type PostgresLogOptions, parsePostgresAddress, withoutLogin } from "./options.ts";
 export { PostgresLog } from "./postgres-log.ts";
 export { ensureLogTables, INSTALL_LOCK } from "./schema.ts";
-export { PostgresSession } from "./session.ts";
+export { PostgresSession, WITHOUT_LIMITS } from "./session.ts";

@@ -15,6 +15,14 @@ export interface SessionOptions {
 /** A transaction here is a few statements in a row. */
 const IDLE_MS = 1000;
 
+/**
+ * A role's limits are meant for its other work. Here they would end statements that wait for a
+ * lock, and sessions that wait for their turn. Not every version has all of them.
+ */
+export const WITHOUT_LIMITS = `SELECT set_config(name, '0', false) FROM pg_settings
+  WHERE name IN ('statement_timeout', 'lock_timeout', 'transaction_timeout',
+    'idle_session_timeout', 'idle_in_transaction_session_timeout')`;
+
 const KEEPALIVE = [
   ["tcp_keepalives_idle", 5],
   ["tcp_keepalives_interval", 3],
@@ -84,6 +92,7 @@ export class PostgresSession {
     bindInParts(client.connection);
     try {
       await client.connect();
+      await client.query(WITHOUT_LIMITS);
       const mode = durability === "os" ? "off" : "on";
       await client.query(`SET synchronous_commit = ${mode}`);
       // Statements that waited for a lock must see what was committed meanwhile.

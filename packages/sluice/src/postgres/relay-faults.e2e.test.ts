@@ -120,3 +120,28 @@ test("fetches at most 4 MiB in one statement, and each shard in its turn", async
   }
   assert.equal((await payloadsOf(sluice, "large")).length, sizes.length);
 });
+
+test("waits for a lock longer than its role may", async () => {
+  await using sluice = await Sluice.open({ durability: "memory" });
+  await sluice.queue("hasty");
+  await pool.query("CREATE ROLE hasty LOGIN SUPERUSER");
+  for (const limit of ["lock_timeout = 100", "statement_timeout = 1000"]) {
+    await pool.query(`ALTER ROLE hasty SET ${limit}`);
+  }
+  const troubles: string[] = [];
+  const onTrouble = (reason: string): void => void troubles.push(reason);
+  const url = Object.assign(new URL(server.url), { username: "hasty" }).href;
+  const relay = new OutboxRelay({ url, broker: sluice.broker, onTrouble });
+  const holder = await pool.connect();
+  await holder.query("BEGIN");
+  await holder.query("SELECT FROM sluice.outbox_shards FOR UPDATE");
+  await add("hasty", [1]);
+  const waits = `SELECT FROM pg_stat_activity WHERE application_name = 'sluice relay'
+    AND wait_event_type = 'Lock' AND query_start < clock_timestamp() - interval '1.2 seconds'`;
+  await until(async () => troubles.length > 0 || (await pool.query(waits)).rowCount === 1);
+  await holder.query("COMMIT");
+  holder.release();
+  await until(async () => (await waiting()) === 0);
+  await relay.close();
+  assert.deepEqual(troubles, []);
+});

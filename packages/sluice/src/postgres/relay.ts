@@ -1,6 +1,6 @@
 /** Moves committed rows of the outbox to a broker, each exactly once. */
 import type { Socket } from "node:net";
-import { postgresReason } from "@sluice/log/postgres";
+import { postgresReason, WITHOUT_LIMITS } from "@sluice/log/postgres";
 import { type Broker, SluiceError } from "@sluice/protocol";
 import type { Client } from "pg";
 import { nextWork, setAsleep, sourceOf } from "./batches.ts";
@@ -94,6 +94,7 @@ export class OutboxRelay {
       // Also while it sleeps it asks twice a second.
       const stream = client.connection.stream as Socket;
       stream.setTimeout(ANSWER_MS, () => stream.destroy(new Error("timeout")));
+      await client.query(WITHOUT_LIMITS);
       await client.query(WAIT_FOR_DISK);
       // Else users' transactions that are serializable too could end those of the relay.
       await client.query("SET default_transaction_isolation = 'read committed'");
