@@ -264,6 +264,8 @@ const WHOLE: Readonly<Record<string, string>> = {
     "the tables of sluice in this database have version 2, and this release of Sluice reads version 1: use the release that made them, or a newer one",
   "the webhook's url ‹problem›": "the webhook's url must be an address of at most 2048 characters",
   "there is no context ‹name›: ‹hint›": "there is no context prod: `sluice context list` shows all",
+  "there is no schedule ‹name›‹where›; to make it, give a queue and one of cron, every and at":
+    'there is no schedule "nightly" in queue reports; to make it, give a queue and one of cron, every and at',
   "there is no ‹what›": 'there is no job with the lease "c7qa.x"',
   "there ‹there› already: ‹wanted›":
     "there are the logs of 4 partitions already: the cluster sluice must have --partitions 4",

@@ -12,9 +12,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { SluiceError } from "@sluice/protocol";
+import { nearest, SluiceError } from "@sluice/protocol";
 import { CONTEXTS_MAX } from "./limits.ts";
-import { nearest } from "./nearest.ts";
 
 export interface Context {
   readonly name: string;

@@ -1,8 +1,8 @@
 /** Finds the command that the words name, and runs it. */
 import { parseArgs } from "node:util";
+import { nearest } from "@sluice/protocol";
 import { type Call, type Command, EXIT, Misuse, type Options, type Output } from "./command.ts";
 import { COMMANDS } from "./commands/index.ts";
-import { nearest } from "./nearest.ts";
 import { errorLine, wantsJson } from "./report.ts";
 import { visible } from "./visible.ts";
 

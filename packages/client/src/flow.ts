@@ -62,7 +62,8 @@ export interface AddedTree {
 
 export function isTree(flow: FlowTree | FlowGraph): flow is FlowTree {
   if (!isObject(flow)) throw invalid("flow", "a tree of jobs, or an object with jobs", flow);
-  return "queue" in flow;
+  // What has neither is read as a tree: its fields have the names of BullMQ, or are misspelt.
+  return "queue" in flow || !("jobs" in flow);
 }
 
 export async function addGraph(

@@ -68,6 +68,8 @@ export class Queue<Payload = unknown, Result = unknown, Output = Payload> extend
    */
   add(payload: Payload, options?: JobOptions & OperationOptions): Promise<Job<Output, Result>> {
     try {
+      // biome-ignore lint/complexity/noArguments: BullMQ's third argument would have no effect.
+      if (arguments.length > 2) throw namedAdd();
       const { said, call } = splitAdd(options);
       const job = prepare(this.#local, payload, said);
       if (!(job instanceof Promise)) return this.#send(job, call);
@@ -255,6 +257,14 @@ export class Queue<Payload = unknown, Result = unknown, Output = Payload> extend
   #handle(added: Added): Job<Output, Result> {
     return new Job(this.#connection, added, this.#local.codec);
   }
+}
+
+/** `add(name, data, options)` of BullMQ would store the name as the payload. */
+function namedAdd(): SluiceError {
+  const message =
+    "add takes a payload and options, and jobs have no name: " +
+    "put it into the payload, or use a queue for each";
+  return new SluiceError("INVALID", message, { field: "add" });
 }
 
 /** What is said about the job, and about the call; most adds say nothing about the call. */

@@ -13,7 +13,7 @@ test("a step that cannot be recorded is refused before it runs", async (t) => {
     'name must be the name of a step, got ""': (step) => step.run("", work),
     "name must be a string of at most 255 bytes, got 5": (step) => step.run(5 as never, work),
     'step "a" must be a function, got undefined': (step) => step.run("a", undefined as never),
-    "step.gate is not a known field; known are gates, cost, retry": (step) =>
+    "step.gate is not a known field (did you mean gates?); known are gates, cost, retry": (step) =>
       step.run("a", work, { gate: "b" } as never),
     'name must be the name of a step, got "" ': (step) => step.waitFor(""),
   };

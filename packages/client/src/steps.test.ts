@@ -65,7 +65,7 @@ test("waitFor gets the value of a signal, sent later or before, or undefined", a
   ]);
   const job = await mail.add(1);
   await sluice.drain();
-  assert.match((await job.why()).text, /waits for the signal "approved", without an end/);
+  assert.match((await job.why()).text, /waits for the signal "approved", without a time limit/);
   await sluice.signal(job.id, "approved", { by: "ann" });
   await job.signal("approved", 2);
   await clock.advance("1m");

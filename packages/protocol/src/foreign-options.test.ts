@@ -14,6 +14,9 @@ const refused: readonly [string, () => unknown, RegExp][] = [
   ["delay on a queue", () => queue({ delay: 3 }), /: give it to add/],
   ["delay of a retry", () => queue({ retry: { delay: 3 } }), /^queue\.retry\.delay .*: use min/],
   ["limiter on a queue", () => queue({ limiter: {} }), /: use sluice\.gate\(key\)/],
+  ["debounce on a job", () => job({ debounce: { id: "x" } }), /: use dedupe: \{ key \}/],
+  ["retry on a job", () => job({ retry: { attempts: 3 } }), /: use attempts and backoff/],
+  ["type of a retry", () => queue({ retry: { type: "fixed" } }), /: delays grow by factor/],
 ];
 
 for (const [name, refuse, message] of refused) {
@@ -25,6 +28,16 @@ for (const [name, refuse, message] of refused) {
 test("the known options follow the advice", () => {
   const { message } = unknownField("job.jobId", ["delay", "dedupe"], "x");
   assert.match(message, /on the job; known are delay, dedupe$/);
+});
+
+test("a misspelt option is refused with the nearest known one", () => {
+  const known = ["fairnessKey", "gates", "cost", "weight"];
+  const { message } = unknownField("job.gate", known, "x");
+  const list = "known are fairnessKey, gates, cost, weight";
+  assert.equal(message, `job.gate is not a known field (did you mean gates?); ${list}`);
+  assert.match(unknownField("job.fairnesskey", known, 1).message, /mean fairnessKey\?/);
+  assert.match(unknownField("job.weigth", known, 1).message, /mean weight\?/);
+  assert.doesNotMatch(unknownField("job.list", known, 1).message, /mean/);
 });
 
 test("a field that no other queue has gets no advice", () => {

@@ -7,11 +7,14 @@ const KEPT = "use results: { jobs, ttl } on the queue";
 const GATE = "use sluice.gate(key).set({ rate }) and gates: [key] on the job";
 const ON_JOB = "give it to add, on each job";
 const FIRST = "use min: the first delay";
+const FACTOR = "delays grow by factor; factor: 1 keeps them equal";
+const OPEN = "use Sluice.open({ dir }) or Sluice.connect(url)";
 
 /** By the name of the option, or by where it was given: `queue.attempts` before `attempts`. */
 const INSTEAD: Readonly<Record<string, string>> = {
   jobId: DEDUPE,
   deduplication: DEDUPE,
+  debounce: DEDUPE,
   singletonKey: DEDUPE,
   repeat: SCHEDULE,
   pattern: "use cron",
@@ -19,7 +22,9 @@ const INSTEAD: Readonly<Record<string, string>> = {
   "schedule.delay": "use options: { delay }, or from",
   "retry.delay": FIRST,
   "backoff.delay": FIRST,
-  "backoff.type": "delays grow by factor; factor: 1 keeps them equal",
+  "backoff.type": FACTOR,
+  "retry.type": FACTOR,
+  "job.retry": "use attempts and backoff on the job",
   delay: ON_JOB,
   priority: ON_JOB,
   startAfter: "use delay or runAt",
@@ -32,11 +37,18 @@ const INSTEAD: Readonly<Record<string, string>> = {
   "gate.max": "use windows: [{ limit, per }]",
   "gate.duration": "use windows: [{ limit, per }]",
   concurrency: "give it to work, as the worker's concurrency",
-  connection: "use Sluice.open({ dir }) or Sluice.connect(url)",
+  connection: OPEN,
+  host: OPEN,
+  "open.url": OPEN,
+  "connect.key": "use apiKey",
+  "connect.timeout": "use callTimeout",
   defaultJobOptions: "use retry, ttl, results or policy of the queue",
   lockDuration: "use lease",
   lifo: "there is no last in, first out; use priority",
   parent: "use after, or sluice.flow",
+  failParentOnFailure: "use onDependencyFailure",
+  queueName: "use queue",
+  name: "jobs have no name: use a field of the payload, or a queue for each",
   data: "use payload",
   opts: "options are beside the payload",
 };

@@ -7,6 +7,7 @@ import { SluiceError } from "./errors.ts";
 import { insteadOf } from "./foreign-options.ts";
 import { KEY_BYTES_MAX } from "./limits.ts";
 import { A_NAME, fitsBytes, isName, NAME_PATTERN } from "./names.ts";
+import { nearest } from "./nearest.ts";
 
 export type Schema = Readonly<Record<string, unknown>>;
 
@@ -70,10 +71,19 @@ export function invalid(field: string, wanted: string, value: unknown): SluiceEr
 export function unknownField(field: string, known: readonly string[], value: unknown): SluiceError {
   const others = known.length === 0 ? "there are none here" : `known are ${known.join(", ")}`;
   const instead = insteadOf(field);
-  const advice = instead === undefined ? "" : `: ${instead}`;
+  const advice = instead === undefined ? meant(field, known) : `: ${instead}`;
   const message = `${field} is not a known field${advice}; ${others}`;
   return new SluiceError("INVALID", message, { field, value: plain(value) });
 }
+
+/** A second slip is likely in a long name only: `list` does not mean `cost`. */
+function meant(field: string, known: readonly string[]): string {
+  const name = field.slice(field.lastIndexOf(".") + 1);
+  const near = nearest(name, known, name.length > SHORT_NAME ? undefined : 1);
+  return near === undefined ? "" : ` (did you mean ${near}?)`;
+}
+
+const SHORT_NAME = 5;
 
 export function shown(value: unknown): string {
   if (typeof value === "string") {

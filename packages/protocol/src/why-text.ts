@@ -28,7 +28,7 @@ export function whyText(why: WhyFacts<string | number>, now: number): string {
     case "delayed":
       return delayedText(why, now);
     case "running":
-      return `Worker ${JSON.stringify(why.worker)} has it for another ${span(why.until - now)}.`;
+      return runningText(why.worker, span(why.until - now));
     case "dead":
       return deadText(why.dead, why.queue);
     case "waiting":
@@ -37,6 +37,10 @@ export function whyText(why: WhyFacts<string | number>, now: number): string {
     default:
       return endedText(why);
   }
+}
+
+function runningText(worker: string, left: string): string {
+  return `It runs on worker ${JSON.stringify(worker)}, whose lease ends in ${left}.`;
 }
 
 /** On one line, without an end that is too long. */
@@ -57,7 +61,7 @@ function suspendedText({ cause, step, until, error }: WhySuspended, now: number)
   const left = until === undefined ? undefined : span(until - now);
   if (cause === "sleep") return `It sleeps for another ${left}.`;
   if (cause === "signal") {
-    const most = left === undefined ? "without an end" : `for another ${left} at the longest`;
+    const most = left === undefined ? "without a time limit" : `for at most another ${left}`;
     const how = `Send it with "sluice signal ID ${step}".`;
     return `It waits for the signal ${JSON.stringify(step)}, ${most}. ${how}`;
   }
@@ -91,7 +95,7 @@ function blockedText(why: WhyBlocked<string | number>, now: number): string {
   const seal =
     flow === undefined
       ? undefined
-      : `Its flow is not sealed; it is cancelled in ${span((until ?? now) - now)} unless it is.`;
+      : `Its flow is not sealed and is cancelled in ${span((until ?? now) - now)} unless you seal it.`;
   if (open === 0 && seal !== undefined) return seal;
   if (one === undefined) return sentences(seal, `It waits for ${counted(open, "job")}.`);
   const isGone = one.queue === undefined;
@@ -124,7 +128,7 @@ function waitingText(why: WhyWaiting): string {
     case "paused":
       return `Queue ${queue} is paused. Resume it with "sluice queue resume ${queue}".`;
     case "capacity": {
-      const most = `Queue ${queue} runs ${counted(running, "job")}, as many as it may`;
+      const most = `Queue ${queue} runs ${counted(running, "job")}, its limit`;
       return sentences(`${most} (capacity.running).`, before(why));
     }
     case "no-worker":
@@ -217,9 +221,16 @@ function lineText(why: WhyGated): string | undefined {
   return place === 0 ? head : sentences(head, before({ ...why, urgent: 0 }));
 }
 
+const ENDED: Readonly<Record<WhyEnded["state"], string>> = {
+  finished: "has finished",
+  failed: "has failed",
+  cancelled: "was cancelled",
+  expired: "expired",
+};
+
 function endedText({ state, error, deadline }: WhyEnded): string {
   const due = deadline === undefined ? "" : ` at its deadline, ${new Date(deadline).toISOString()}`;
-  const text = `It ended as ${state}${due}`;
+  const text = `The job ${ENDED[state]}${due}`;
   if (error === undefined) return `${text}.`;
   // What is kept of a job that finished is the error of a former attempt.
   if (state === "finished") return `${text}. An earlier attempt failed: ${quote(error)}`;

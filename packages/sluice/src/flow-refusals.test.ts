@@ -84,6 +84,11 @@ test("what is no flow, and fields that a flow has not, are refused by name", asy
     [{ jobs: { a: { queue } }, queues: 1 }, /^flow.queues is not a known field; known are jobs$/],
     [{ queue, childs: [] }, /^flow.childs is not .* known are queue, payload, children, /],
     [{ queue, children: [{ queue, after: [other.id] }] }, /^flow.children.0.after is not a known/],
+    [
+      { name: "root", queueName: queue },
+      /^flow.name is not .*: jobs have no name.* known are queue,/,
+    ],
+    [{ queueName: queue, data: 1 }, /^flow.queueName is not a known field: use queue; known are /],
     [{ jobs: { a: { queue, children: [] } } }, /^jobs.a.children is not .* known are queue, /],
   ];
   for (const [flow, message] of cases) {

@@ -26,3 +26,13 @@ test("an error about a schedule names the field that is wrong, and its value", a
   // The last day of February in a leap year, and a time of another zone.
   await sluice.schedule("s", { queue: "q", at: ["2028-02-29", "2028-03-01T00:30:00+02:00"] });
 });
+
+test("a schedule that is looked for and missing says how to make it", async () => {
+  await using sluice = await Sluice.open({ durability: "memory" });
+  await sluice.queue("q");
+  const code = "SCHEDULE_NOT_FOUND";
+  const message =
+    /^there is no schedule "s".*; to make it, give a queue and one of cron, every and/;
+  await assert.rejects(sluice.schedule("s"), { code, message });
+  await assert.rejects(sluice.schedule("s", { queue: "q" }), { code, message });
+});

@@ -270,7 +270,7 @@ const CASES: Readonly<Record<string, Case>> = {
       await busy(w, 5);
       return w.add("x");
     },
-    text: "Queue w runs 1 job, as many as it may (capacity.running).",
+    text: "Queue w runs 1 job, its limit (capacity.running).",
     data: { reason: "capacity", running: 1 },
   },
   running: {
@@ -280,7 +280,7 @@ const CASES: Readonly<Record<string, Case>> = {
       await busy(w, 1, "worker-7");
       return job;
     },
-    text: 'Worker "worker-7" has it for another 30 s.',
+    text: 'It runs on worker "worker-7", whose lease ends in 30 s.',
     data: ({ start }) => ({ state: "running", worker: "worker-7", until: start + 30_000 }),
   },
   "a dead letter": {
@@ -342,7 +342,7 @@ const CASES: Readonly<Record<string, Case>> = {
       await job.cancel();
       return job;
     },
-    text: "It ended as cancelled.",
+    text: "The job was cancelled.",
     data: { state: "cancelled" },
   },
   "expired, with its deadline": {
@@ -352,7 +352,7 @@ const CASES: Readonly<Record<string, Case>> = {
       return job;
     },
     text: ({ start }) =>
-      `It ended as expired at its deadline, ${new Date(start + 5000).toISOString()}.`,
+      `The job expired at its deadline, ${new Date(start + 5000).toISOString()}.`,
     data: ({ start }) => ({ state: "expired", deadline: start + 5000 }),
   },
   finished: {
@@ -363,7 +363,7 @@ const CASES: Readonly<Record<string, Case>> = {
       await clock.drain(sluice);
       return job;
     },
-    text: "It ended as finished.",
+    text: "The job has finished.",
     data: { state: "finished" },
   },
   "finished at the second attempt": {
@@ -375,7 +375,7 @@ const CASES: Readonly<Record<string, Case>> = {
       await clock.advance("2s");
       return job;
     },
-    text: "It ended as finished. An earlier attempt failed: Error: boom",
+    text: "The job has finished. An earlier attempt failed: Error: boom",
     data: { state: "finished", error: "Error: boom" },
   },
   "wait too long": {
@@ -384,7 +384,7 @@ const CASES: Readonly<Record<string, Case>> = {
       await sluice.gate("g").cooldown("1s");
       return job;
     },
-    text: "It ended as failed: gate g opens in 1000 ms; the job may wait at most 500 ms",
+    text: "The job has failed: gate g opens in 1000 ms; the job may wait at most 500 ms",
     data: { state: "failed" },
   },
 };

@@ -61,7 +61,7 @@ test("a message names the field and the value as they were given", () => {
   assert.throws(() => parseGate({ windows: [{ limit: 1, per: "0s" }] }), /got "0s"$/);
   assert.throws(() => parseGate({ rates: 1 }), {
     message:
-      "gate.rates is not a known field; known are " +
+      "gate.rates is not a known field (did you mean rate?); known are " +
       "rate, burst, interval, windows, concurrency, ladder",
   });
 });

@@ -104,8 +104,12 @@ export class KeyRing {
 
   /** Whose key this is. The same answer for a wrong key, an unknown one and none. */
   verify(text: string | undefined): Principal {
-    if (text === undefined)
-      throw unauthorized("this server needs an API key: send it as `Authorization: Bearer KEY`");
+    if (text === undefined) {
+      throw unauthorized(
+        "this server needs an API key: `apiKey` of connect, `--key` of a command, " +
+          "or `Authorization: Bearer KEY` over HTTP",
+      );
+    }
     const parsed = parseSecret(text);
     const record = this.#records.get(parsed?.id ?? "");
     // Both are always compared: the time taken tells nothing.

@@ -55,7 +55,10 @@ test("a refusal has the value itself, and names the known fields", async (t) => 
   const poll = (await call("GET /v1/jobs/a1/end?wait=soon")).body.error;
   assert.match(poll.message, /^wait must be milliseconds or a string such as .*, got "soon"$/);
   const misspelt = await refused("PUT /v1/queues/q/lanes/acme", { weigth: 2 });
-  assert.equal(misspelt.message, "body.weigth is not a known field; known are weight");
+  assert.equal(
+    misspelt.message,
+    "body.weigth is not a known field (did you mean weight?); known are weight",
+  );
   assert.deepEqual(misspelt.details, { field: "body.weigth", value: 2 });
   const none = await refused("POST /v1/queues/q/pause", { foo: 1 });
   assert.equal(none.message, "body.foo is not a known field; there are none here");

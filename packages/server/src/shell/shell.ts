@@ -179,7 +179,7 @@ function readJson(app: FastifyInstance, { bodyBytesMax, bodiesBytesMax }: Server
 }
 
 function noRoute({ method }: FastifyRequest): SluiceError {
-  const message = `this address does not support ${method}; /openapi.json lists all routes`;
+  const message = `there is no route ${method} at this address; /openapi.json lists all routes`;
   return new SluiceError("NOT_FOUND", message);
 }
 

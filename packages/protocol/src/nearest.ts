@@ -1,12 +1,16 @@
 /** Letters that may differ: more would suggest words that were not meant. */
 const DISTANCE_MAX = 2;
 
-/** The known word nearest to a given one, if it is near. */
-export function nearest(given: string, known: readonly string[]): string | undefined {
+/** The known word nearest to a given one, if it is near. Capitals do not count. */
+export function nearest(
+  given: string,
+  known: readonly string[],
+  distanceMax = DISTANCE_MAX,
+): string | undefined {
   const [found] = known
-    .map((word) => ({ word, distance: distanceOf(given, word) }))
+    .map((word) => ({ word, distance: distanceOf(given.toLowerCase(), word.toLowerCase()) }))
     .sort((a, b) => a.distance - b.distance);
-  if (found === undefined || found.distance > DISTANCE_MAX) return undefined;
+  if (found === undefined || found.distance > distanceMax) return undefined;
   return found.distance < found.word.length ? found.word : undefined;
 }
 

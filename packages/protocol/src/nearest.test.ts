@@ -8,6 +8,7 @@ test("a word with a slip finds the word that was meant", () => {
   assert.equal(nearest("queu", KNOWN), "queue");
   assert.equal(nearest("gauge", KNOWN), undefined);
   assert.equal(nearest("jbos", KNOWN), "jobs");
+  assert.equal(nearest("QUEUE", KNOWN), "queue");
 });
 
 test("a word of which nothing is left is not suggested", () => {
