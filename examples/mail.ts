@@ -1,7 +1,7 @@
 // Two tenants share one queue: the one that floods it does not keep the other waiting.
 import { Sluice } from "sluice";
 
-const sluice = await Sluice.open({ dir: "./data" }); // or `await using`, from Node 24 on
+const sluice = await Sluice.open({ dir: "./data" }); // on Node 24: `await using sluice = ...`
 const mail = await sluice.queue<{ to: string }>("mail", { retry: { attempts: 5 } });
 
 const flood = ["ann", "ben", "cleo", "dan"].map((name) => `${name}@big.example`);

@@ -10,7 +10,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, readonly [meaning: string, 
       "Correct the value. Repeating the call does not help.",
     ],
     UNAUTHORIZED: [
-      "The server needs an API key, and the call has none or a wrong one.",
+      "The server needs an API key, and the call has none or an invalid one.",
       "Pass `apiKey`, or `--key` on the command line. A key can have expired or been revoked.",
     ],
     FORBIDDEN: [
@@ -19,7 +19,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, readonly [meaning: string, 
     ],
     QUEUE_NOT_FOUND: [
       "There is no queue of that name.",
-      "Create it: `sluice.queue(name)` or `PUT /v1/queues/:queue`. Queues are made by name only, so check for a typing error.",
+      "Create it: `sluice.queue(name)` or `PUT /v1/queues/:queue`. Check the name for a typing error.",
     ],
     JOB_NOT_FOUND: [
       "There is no job of that id. It was never issued, it has ended and is no longer kept, or the key may not see it.",
@@ -48,11 +48,11 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, readonly [meaning: string, 
       "Use a new operation id for a new call.",
     ],
     SUSPENDED: [
-      "The handler's run is over because the job waits for a step, without a worker.",
+      "The handler's run has ended because the job waits for a step. It holds no worker meanwhile.",
       "Nothing to do: the job continues in another run. Do not catch this reason of `signal`.",
     ],
     LIMIT_REACHED: [
-      "There is as much of something as there may be: queues, keys, entries, steps.",
+      "A limit on the number of queues, keys, entries or steps is reached.",
       "Remove some, or raise the limit that the message names.",
     ],
     NOT_A_DLQ: [
@@ -61,10 +61,10 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, readonly [meaning: string, 
     ],
     PAYLOAD_TOO_LARGE: [
       "A payload, a batch or a body is larger than allowed.",
-      "Put large data into a store of objects and its address into the job; or raise `payloadBytesMax`.",
+      "Put large data into an object store and its address into the job, or raise `payloadBytesMax`.",
     ],
     UNSUPPORTED_MEDIA: [
-      "The body has a form that the server does not read, such as a compressed one.",
+      "The server does not read this form of body, such as a compressed one.",
       "Send plain JSON with `content-type: application/json`.",
     ],
     MOVED: [
@@ -93,12 +93,12 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, readonly [meaning: string, 
     ],
     ABORTED: ["The caller's `signal` ended the call.", "Nothing to do."],
     INTERNAL: [
-      "Sluice has a fault.",
+      "Sluice has a bug.",
       "Report it with the message and the server's log. The call may have taken effect.",
     ],
     LOG_FAILED: [
       "A write or sync of the log failed. This broker confirms nothing more.",
-      "Look at the disk or the database, then start the broker again. Nothing that was answered is lost.",
+      "Look at the disk or the database, then start the broker again. Nothing that was confirmed is lost.",
     ],
     LOG_DAMAGED: [
       "The log has damage that cannot be an unfinished write. The message names file and offset.",
@@ -131,6 +131,6 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, readonly [meaning: string, 
     ],
     DISCONNECTED: [
       "The server cannot be reached, or the connection broke.",
-      "The client reconnects by itself. Check address and network if it lasts.",
+      "The client reconnects by itself. If it does not, check the address and the network.",
     ],
   };

@@ -26,11 +26,11 @@ export const TARGET: Options = {
 };
 
 export const TARGET_USAGE = [
-  `  --url URL              the server, else SLUICE_URL, else ${DEFAULT_URL}`,
-  "  --context NAME         a server of `sluice context`, else SLUICE_CONTEXT",
-  "  --key KEY              its API key, else the context's, else SLUICE_API_KEY",
-  "  --ca FILE              who has signed its certificate, else SLUICE_CA",
-  "  --cert, --cert-key FILE  what to show when it asks, else SLUICE_CERT, SLUICE_CERT_KEY",
+  `  --url URL              the server (default SLUICE_URL, then ${DEFAULT_URL})`,
+  "  --context NAME         a server of `sluice context` (default SLUICE_CONTEXT)",
+  "  --key KEY              its API key (default the context's, then SLUICE_API_KEY)",
+  "  --ca FILE              the authority of its certificate (default SLUICE_CA)",
+  "  --cert, --cert-key FILE  the client's certificate (default SLUICE_CERT, SLUICE_CERT_KEY)",
 ].join("\n");
 
 export interface Target {

@@ -8,7 +8,7 @@ type Load = () => Promise<{ main: Main }>;
 function app(name: string, summary: string, load: Load): CommandEntry {
   const command: Command = {
     name,
-    usage: `sluice ${name} --help tells its own options`,
+    usage: `sluice ${name} --help lists its own options`,
     run: async ({ words }) => {
       const { main } = await needs(`sluice ${name}`, [`@sluice/${name}`], load);
       return main(words);

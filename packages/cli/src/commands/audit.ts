@@ -22,8 +22,8 @@ export const auditCommand: Command = {
   usage: `sluice audit                  who did what and when, the newest first; needs admin on *
 
   --search TEXT          part of who, what or on what
-  --limit N              so many entries (default ${LIMIT})
-  --cursor CURSOR        go on where the last page ended
+  --limit N              how many entries (default ${LIMIT})
+  --cursor CURSOR        continue after the page that gave it
 ${TARGET_USAGE}`,
   options: {
     ...TARGET,

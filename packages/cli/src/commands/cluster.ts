@@ -17,14 +17,14 @@ export const clusterCommand: Command = {
   name: "cluster",
   verbs: VERBS,
   usage: `sluice cluster [show]        nodes, partitions, owners, lag and the latest moves
-sluice cluster drain NODE    has a node give its partitions away, and waits until it has none
+sluice cluster drain NODE    moves all partitions off a node, and waits until it has none
 sluice cluster create        makes a new cluster on NATS servers, once, before its first node
 sluice cluster grow          adds partitions to a cluster that runs, up to --partitions N
-sluice cluster move QUEUE    has a queue move to partition --to N while it is used, and waits for it
+sluice cluster move QUEUE    moves a queue to partition --to N while it is used, and waits
 sluice cluster backup DIR    copies all partitions to a new directory, while the nodes work
-sluice cluster restore DIR   makes a cluster of a backup, where there is none
+sluice cluster restore DIR   makes a new cluster from a backup
   --partition N          restores this partition alone, in a cluster that runs
-  --allow-missing        partitions that the backup lacks begin with nothing
+  --allow-missing        partitions that are missing in the backup start empty
 
   --cluster URLS         the NATS servers: nats://a,b,c
   --cluster-name NAME    which of several clusters on these servers (default sluice)

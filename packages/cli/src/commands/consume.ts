@@ -19,10 +19,10 @@ export const consumeCommand: Command = {
   name: "consume",
   usage: `sluice consume QUEUE                prints each payload on a line and acks the job
 sluice consume QUEUE -- PROGRAM ... runs PROGRAM for each job, its payload on standard input;
-                                    ack when it exits with 0, else nack with what it said
+                                    acked if it exits with 0, else nacked with its output
 
-  --count N              end after so many jobs
-  --drain                end when there is none to take
+  --count N              stop after N jobs
+  --drain                stop when no job is left to take
   --concurrency N        programs side by side (default 1)
 ${TARGET_USAGE}`,
   options: {

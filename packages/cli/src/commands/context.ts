@@ -30,8 +30,8 @@ the file that SLUICE_CONTEXTS names. A context's key is sent to its own server a
 
   --url URL              add: the server
   --key KEY              add: its API key; - reads it from standard input. It is never printed
-  --ca FILE              add: who has signed its certificate
-  --cert, --cert-key FILE  add: what to show when it asks
+  --ca FILE              add: the authority of its certificate
+  --cert, --cert-key FILE  add: the client's certificate
   --replace              add: also if the name exists
   --none                 use: none of them`,
   options: {

@@ -18,7 +18,7 @@ export const eventsCommand: Command = {
 
   --queue NAME           of this queue alone
   --event NAME           only these (repeat): ${EVENT_NAMES.slice(0, 6).join(", ")}, ...
-  --count N              ends after so many
+  --count N              stops after N events
 ${TARGET_USAGE}`,
   options: {
     ...TARGET,

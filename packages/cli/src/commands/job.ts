@@ -13,7 +13,7 @@ const VERBS = ["show", "history", "steps", "cancel", "retry"];
 export const jobCommand: Command = {
   name: "job",
   verbs: VERBS,
-  usage: `sluice job show ID       all that is known of it
+  usage: `sluice job show ID       all that is known about it
 sluice job history ID    its life, step by step
 sluice job steps ID      the steps of its handler, with their results
 sluice job cancel ID     aborts its handler if it runs

@@ -16,7 +16,7 @@ test("a dead letter is found by its failure, and retried, by the command line al
   assert.match((await sluice("jobs count --queue mail*")).text, /^1 job: 1 dead$/);
   assert.match((await sluice("jobs --text nothing")).text, /^no jobs$/);
   const asked = await sluice(`jobs retry --failure ${failure}`);
-  assert.match(asked.text, /^would retry 1 job: say --yes/);
+  assert.match(asked.text, /^would retry 1 job: add --yes/);
   const done = await sluice(`jobs retry --failure ${failure} --yes`);
   assert.match(done.text, /retry done: 1 job$/);
   assert.equal((await broker.job(job!.id)).state, "waiting");

@@ -32,8 +32,8 @@ export const jobsCommand: Command = {
 sluice jobs count [FILTER]        how many, by state and queue
 sluice jobs failures [FILTER]     failed jobs by error, with --queue and --since
 sluice jobs retry | cancel | delete | run | move FILTER --yes
-                                  all jobs that FILTER means; without --yes only counts them
-sluice jobs bulk [ID]             such actions, and how far they are
+                                  all jobs that match FILTER; without --yes it only counts
+sluice jobs bulk [ID]             these actions and their progress
 sluice jobs stop ID               stops one; what it has done stays done
 
 ${FILTER_USAGE}
@@ -141,7 +141,7 @@ async function bulk(call: Call, broker: Broker, action: BulkAction): Promise<num
   if (call.values.yes !== true) {
     const info = await broker.startBulk(action, filter, { ...options, dryRun: true });
     const jobs = info.matched === undefined ? "jobs" : counted(info.matched, "job", "jobs");
-    return tell(call, info, () => `would ${action} ${jobs}: say --yes if that is meant`);
+    return tell(call, info, () => `would ${action} ${jobs}: add --yes to do it`);
   }
   let info = await broker.startBulk(action, filter, options);
   while (info.state === "running" && !call.stop.aborted) {

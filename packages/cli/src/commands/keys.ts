@@ -22,14 +22,14 @@ export const keysCommand: Command = {
   name: "keys",
   verbs: VERBS,
   usage: `sluice keys [list]
-sluice keys create --role ROLE | --grant ACTION:QUEUE ...   shown this once
+sluice keys create --role ROLE | --grant ACTION:QUEUE ...   printed this once
 sluice keys set ID --role ROLE | --grant ACTION:QUEUE ...   its secret stays
 sluice keys revoke ID                  its next request is refused
 
   --role ROLE[:QUEUE]    viewer (reads), operator (acts on jobs, pauses) or admin (does all)
   --grant ACTION:QUEUE   view, produce, consume, operate or admin; a queue, a prefix* or * (repeat)
   --grant ACTION:QUEUE/GATE,...   jobs may name only these gates, and the key may cool them
-  --name TEXT            for people
+  --name TEXT            a name to recognise it by
   --expires DATE         2027-01-31, or with a time: 2027-01-31T12:00:00Z
 ${TARGET_USAGE}`,
   options: {

@@ -11,10 +11,10 @@ const VERBS = ["check", "repair", "copy", "export", "reset"];
 export const logCommand: Command = {
   name: "log",
   verbs: VERBS,
-  usage: `sluice log check DIR     reads it and tells what is wrong with it; or a stream of NATS, whose
+  usage: `sluice log check DIR     checks a directory for damage, or a stream of NATS, whose
                          owner is not disturbed
 sluice log export STREAM DIR  copies what a stream holds now to a new directory, online
-sluice log repair DIR    makes a damaged log one that opens; the originals are kept beside it
+sluice log repair DIR    makes a damaged log open again; the originals are kept beside it
 sluice log reset STREAM  makes a damaged partition of a cluster one that opens, with what was written
                          before the damage; all that can be read is kept
   --aside DIR            where that is kept: a new directory

@@ -41,14 +41,14 @@ export const queueCommand: Command = {
   usage: `sluice queue [list]               all queues, with what waits and what runs
 sluice queue show QUEUE           its figures and how it is configured
 sluice queue set QUEUE name=value ...
-                                  makes it, or changes what is named:
+                                  makes it, or changes the named options:
                                   lease=60s retry.attempts=3 tiers='["fast","slow"]'
-sluice queue delete QUEUE --yes   with all its jobs, for good; says what its dead letters became
+sluice queue delete QUEUE --yes   with all its jobs, for good; reports its dead letters
 sluice queue pause | resume QUEUE
 sluice queue purge QUEUE --yes    removes what waits
 sluice queue lanes QUEUE          shares owed and received, the fullest first
-sluice queue workers [QUEUE]      who would take jobs, where they run, and which ones they
-                                  hold since when; without QUEUE those of all queues
+sluice queue workers [QUEUE]      connected workers, where they run, what they hold and since
+                                  when; without QUEUE those of all queues
 sluice queue jobs QUEUE           its jobs
 
   --state STATE          jobs: ${JOB_STATES.slice(0, 5).join(", ")},
@@ -115,7 +115,7 @@ async function operate(
 
 function demandYes(call: Call, verb: string): void {
   if (call.values.yes === true) return;
-  throw new Misuse(`${verb} takes jobs away for good: say --yes if that is meant`);
+  throw new Misuse(`${verb} removes jobs for good: add --yes to do it`);
 }
 
 async function remove(call: Call, broker: Broker, queue: string): Promise<number> {

@@ -6,7 +6,7 @@ export const redriveCommand: Command = {
   name: "redrive",
   usage: `sluice redrive QUEUE.dlq     oldest first, with their attempts reset
 
-  --count N              so many (default: all)
+  --count N              how many (default all)
   --id ID                only this one (repeat)
 ${TARGET_USAGE}`,
   options: { ...TARGET, count: { type: "string" }, id: { type: "string", multiple: true } },

@@ -11,7 +11,7 @@ export const serveCommand: Command = {
   usage: `sluice serve             a broker on http://127.0.0.1:7070 with its data in ./data
 
 ${SERVE_USAGE}
-  --demo                 feed it: five queues with a noisy tenant, failures, a schedule and flows`,
+  --demo                 add demo data: five queues with a noisy tenant, failures, a schedule and flows`,
   options: { ...SERVE_OPTIONS, demo: { type: "boolean" } },
   run: async (call) => {
     wordsOf(call.words);
@@ -81,7 +81,7 @@ function greet(
 ): string {
   // A process started by npm finds the command by npx.
   const sluice = env.npm_command === undefined ? "sluice" : "npx sluice";
-  const shown = key === undefined ? "" : `\n\nThe first API key, shown this once: ${key}`;
+  const shown = key === undefined ? "" : `\n\nThe first API key, printed this once: ${key}`;
   const settings = settingsFor(address, key, env);
   return `Sluice is up.
 

@@ -14,7 +14,7 @@ const HOME = "\x1b[H\x1b[J";
 
 export const topCommand: Command = {
   name: "top",
-  usage: `sluice top               looks every second until q or Ctrl-C
+  usage: `sluice top               refreshes every second until q or Ctrl-C
 
   s                      the next order: busy, waiting, out, dead, name
   arrows, j, k           choose a queue: its lanes alone are shown; Escape lets go

@@ -30,14 +30,14 @@ export const webhooksCommand: Command = {
   name: "webhooks",
   verbs: VERBS,
   usage: `sluice webhooks [list]
-sluice webhooks create URL             the secret that signs its messages is shown this once
+sluice webhooks create URL             the secret that signs its messages is printed this once
 sluice webhooks test ID                sends a message of type "test"
-sluice webhooks delete ID              messages that wait are given up
+sluice webhooks delete ID              its waiting messages are dropped
 
-  --event NAME           what it is called for, by the names of \`sluice events\` (repeat; default dead)
+  --event NAME           the events to send, as \`sluice events\` names them (repeat; default dead)
   --state STATE          of jobs that ended: only finished, failed, cancelled or expired (repeat)
   --queue NAME           only of this queue, or of a prefix* (repeat; default all)
-  --name TEXT            for people
+  --name TEXT            a name to recognise it by
 ${TARGET_USAGE}`,
   options: {
     ...TARGET,

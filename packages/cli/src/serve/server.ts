@@ -25,7 +25,7 @@ import { outboxPage } from "./outbox-page.ts";
 
 export interface Served {
   readonly address: string;
-  /** Where the data lies. */
+  /** The directory of the data. */
   readonly dir: string;
   /** What is kept through what, where that is not up to this machine alone. */
   readonly durability?: string;

@@ -74,7 +74,7 @@ const DEDUPE_OPTIONS = {
   mode: {
     kind: oneOf(["pending", "window", "debounce", "replace", "keepLast"]),
     default: "pending",
-    text: "For how long, and what a second job does to the first.",
+    text: "How long the key counts, and what a second job does to the first.",
   },
   window: { kind: duration(1), as: "windowMs", text: 'For the mode "window": how long.' },
 } as const satisfies Fields;
@@ -83,7 +83,7 @@ export const JOB_OPTIONS = {
   fairnessKey: {
     kind: FAIRNESS_KEY,
     default: "",
-    text: "Whose job it is: the lanes of a tier share the workers. An array is a path of levels.",
+    text: "Whose job it is, such as a tenant: keys share the workers. An array is a path of levels.",
   },
   weight: {
     kind: integer(1, limits.WEIGHT_MAX),
@@ -97,7 +97,7 @@ export const JOB_OPTIONS = {
   },
   gates: {
     kind: list(NAME, limits.JOB_GATES_MAX),
-    text: "Gates that must all let the job pass before it is delivered.",
+    text: "The gates that must be open before the job is delivered.",
   },
   cost: {
     kind: integer(1, limits.COST_MAX),
@@ -110,7 +110,7 @@ export const JOB_OPTIONS = {
     kind: duration(),
     as: "ttlMs",
     reckoned: "the queue's",
-    text: "The job expires unless it has ended this long after it was added.",
+    text: "The job expires if it has not ended this long after it was added.",
   },
   deadline: { kind: TIME, text: "When the job expires, instead of a ttl." },
   maxWait: {
@@ -127,7 +127,7 @@ export const JOB_OPTIONS = {
     kind: list(AFTER, limits.JOB_AFTER_MAX),
     text: "Jobs, or their ids, that must have ended before this one can run.",
   },
-  headers: { kind: HEADERS, text: "Texts that travel with the job; policies read them." },
+  headers: { kind: HEADERS, text: "Texts that are stored with the job; policies can read them." },
   attempts: {
     kind: integer(1, limits.ATTEMPTS_MAX),
     reckoned: "the queue's",
@@ -143,7 +143,7 @@ export const JOB_OPTIONS = {
   ordered: {
     kind: FLAG,
     reckoned: "the queue's",
-    text: "The job waits for the ordered jobs ahead of it with the same key and priority to end.",
+    text: "The job waits until the ordered jobs ahead of it with the same key and priority have ended.",
   },
 } as const satisfies Fields;
 

@@ -17,7 +17,7 @@ function isClock(value: unknown): boolean {
 const PLACE = {
   dir: {
     kind: dir.kind,
-    text: 'Where the data lies; not needed with `log` or with `durability: "memory"`.',
+    text: 'The directory of the data; not needed with `log` or with `durability: "memory"`.',
   },
   log,
   durability,

@@ -155,12 +155,12 @@ export const ADMISSION_OPTIONS = {
   rate: {
     kind: number(limits.RATE_MIN, limits.RATE_MAX),
     isRequired: true,
-    text: "Jobs a second that are taken then.",
+    text: "Jobs per second that are then accepted.",
   },
   burst: {
     kind: number(1, limits.BURST_MAX),
     reckoned: "the larger of 1 and `rate`",
-    text: "Jobs that are taken at once.",
+    text: "Jobs that are accepted at once.",
   },
 } as const satisfies Fields;
 

@@ -50,32 +50,32 @@ export const BROKER_OPTIONS = {
   payloadBytesMax: {
     kind: bytes(PAYLOAD_BYTES_MAX),
     default: MIB,
-    text: "The largest payload; larger things belong in a store of objects.",
+    text: "The largest payload; put larger data into an object store.",
   },
   payloadMemoryBytes: {
     kind: bytes(),
     default: 256 * MIB,
-    text: "Memory for payloads; those beyond it are read back from the log.",
+    text: "Memory for payloads; beyond it, they are read from the log.",
   },
   unsyncedBytesMax: {
     kind: bytes(),
     default: 32 * MIB,
-    text: "Facts that may be written before the log has them; then adds wait.",
+    text: "Bytes that may wait for the log to store them; beyond that, adds wait.",
   },
   segmentBytes: {
     kind: bytes(),
     default: 64 * MIB,
-    text: "What the log may hold beyond twice what lives in it.",
+    text: "How much the log may take beyond twice its live data.",
   },
   queuesMax: {
     kind: COUNT,
     default: 10_000,
-    text: "Queues that may be made; each takes about 10 kB of memory.",
+    text: "The most queues; each takes about 10 kB of memory.",
   },
   keptJobsMax: {
     kind: integer(0, Number.MAX_SAFE_INTEGER),
     default: 100_000,
-    text: "Ended jobs that all queues keep together; the oldest are forgotten first.",
+    text: "Ended jobs that all queues keep together; the oldest are deleted first.",
   },
   keptResultBytesMax: {
     kind: bytes(),
@@ -91,7 +91,7 @@ export const BROKER_OPTIONS = {
     kind: duration(),
     as: "cooldownMaxMs",
     default: "1h",
-    text: "The longest cooldown of a gate that a failed job can ask for; longer ones are cut.",
+    text: "The longest cooldown that a failed job can set on a gate; longer ones are cut.",
   },
 } as const satisfies Fields;
 
@@ -116,56 +116,63 @@ export const LIMIT_OPTIONS = {
   bodyBytesMax: {
     kind: bytes(BODY_BYTES_MAX),
     default: 16 * MIB + 64 * 1024,
-    text: "One request's body (413): a payload of 16 MiB, and some room for its options.",
+    text: "The largest body of a request (413): a payload of 16 MiB and its options.",
   },
   bodiesBytesMax: {
     kind: bytes(),
     default: 128 * MIB,
-    text: "All bodies that are read or handled at once (429).",
+    text: "Bytes of all bodies in progress (429).",
   },
-  connectionsMax: { kind: COUNT, default: 10_000, text: "Open connections; more are closed." },
+  connectionsMax: {
+    kind: COUNT,
+    default: 10_000,
+    text: "The most open connections; further ones are closed.",
+  },
   connectionsPerAddressMax: {
     kind: COUNT,
     default: 100,
-    text: "Open connections from one address; local ones are exempt, as a proxy has many.",
+    text: "The most open connections from one address; local ones are exempt for proxies.",
   },
   headersTimeout: {
     kind: duration(1),
     as: "headersTimeoutMs",
     default: "10s",
-    text: "Time for all headers of a request (408).",
+    text: "Time to receive all headers of a request (408).",
   },
   requestTimeout: {
     kind: duration(1),
     as: "requestTimeoutMs",
     default: "30s",
-    text: "Time for a whole request, body included (408).",
+    text: "Time to receive a whole request with its body (408).",
   },
   idleTimeout: {
     kind: duration(1),
     as: "idleTimeoutMs",
     default: "5s",
-    text: "How long a connection may stay open with nothing to do.",
+    text: "How long an idle connection stays open.",
   },
   requestsPerConnectionMax: {
     kind: COUNT,
     default: 100_000,
-    text: "Requests on one connection; it is closed after the last answer.",
+    text: "The most requests on one connection; it is closed after the last one.",
   },
   requestsPerSecond: {
     kind: RATE,
-    text: "Requests of one key (429), unless the key has a limit of its own.",
+    text: "Requests per second of one key (429), unless the key has a limit of its own.",
   },
-  addsPerSecond: { kind: RATE, text: "Jobs that may be added in all; the rest gets 429." },
+  addsPerSecond: {
+    kind: RATE,
+    text: "Jobs added per second, over all queues; further ones get 429.",
+  },
   eventStreamsMax: {
     kind: COUNT,
     default: 100,
-    text: "Readers of events (429): each gets everything that happens.",
+    text: "Readers of events at once (429); each gets every event.",
   },
   keyFailuresPerMinute: {
     kind: RATE,
     default: 10,
-    text: "Wrong keys from one address (429); right ones go through.",
+    text: "Wrong keys per minute from one address (429); valid keys still pass.",
   },
 } as const satisfies Fields;
 
@@ -188,16 +195,20 @@ export const RESUME = duration(0, RESUME_MS_MAX);
 
 /** The options of `sluice serve`. */
 export const SERVER_OPTIONS = {
-  dir: { kind: WORD, default: "./data", text: "Where the data lies." },
+  dir: { kind: WORD, default: "./data", text: "The directory of the data." },
   log: {
     kind: WORD,
-    text: "A PostgreSQL database that holds the data in place of `dir`: `postgres://user@host/database`.",
+    text: "A PostgreSQL database that stores the data instead of `dir`: `postgres://user@host/database`.",
   },
   postgres: {
     kind: WORD,
     text: "A PostgreSQL database with an outbox (`sluice postgres install`): jobs added in its transactions are moved here.",
   },
-  port: { kind: integer(0, PORT_MAX), default: 7070, text: "Where it listens; 0: any free port." },
+  port: {
+    kind: integer(0, PORT_MAX),
+    default: 7070,
+    text: "The port to listen on; 0 for any free one.",
+  },
   host: {
     kind: WORD,
     default: "127.0.0.1",
@@ -206,67 +217,80 @@ export const SERVER_OPTIONS = {
   durability: {
     kind: DURABILITY,
     default: "fsync",
-    text: "`fsync` survives a power loss, `os` the end of the process, `memory` neither.",
+    text: "`fsync` survives a power loss, `os` a crash of the process, `memory` neither.",
   },
-  keys: { kind: FLAG, text: "Ask every caller for an API key; the first is printed once." },
+  keys: {
+    kind: FLAG,
+    text: "Require an API key from every caller; the first key is printed once.",
+  },
   rootKey: {
     kind: WORD,
-    text: "One more key that may do everything; better in the environment than as a flag.",
+    text: "A key of your own with all rights; set it in the environment, not as a flag.",
   },
-  insecure: { kind: FLAG, text: "Serve an address that others can reach without keys." },
+  insecure: { kind: FLAG, text: "Allow an address that others can reach without keys." },
   tlsCert: { kind: WORD, text: "File with the certificate (PEM)." },
   tlsKey: { kind: WORD, text: "File with its key (PEM)." },
-  tlsCa: { kind: WORD, text: "File with who signs clients: they must show a certificate." },
-  allowHosts: { kind: WORDS, text: "Names that it answers to beside its addresses." },
-  allowOrigins: { kind: WORDS, text: "Origins whose pages may call it." },
+  tlsCa: {
+    kind: WORD,
+    text: "File with the authority for clients (PEM): each must show a certificate that it signed.",
+  },
+  allowHosts: {
+    kind: WORDS,
+    text: "Host names that the server answers to, besides its addresses.",
+  },
+  allowOrigins: { kind: WORDS, text: "Origins of web pages that may call the server." },
   webhookHosts: {
     kind: WORDS,
-    text: "Hosts of webhooks that may be private or on any port: 10.0.0.5:8080. Others are public.",
+    text: "Webhook hosts that may be private or on any port: 10.0.0.5:8080. Others must be public.",
   },
   resume: {
     kind: RESUME,
     default: "2s",
-    text: "How long the leases of a lost worker wait for it to return.",
+    text: "How long a worker keeps its leases after its connection is lost.",
   },
   ...BROKER_OPTIONS,
   ...LIMIT_OPTIONS,
   cluster: {
     kind: WORD,
-    text: "Be a node of a cluster on NATS servers, `nats://a,b,c`, or in PostgreSQL, `postgres://host/database`.",
+    text: "Run as a node of a cluster on NATS servers, `nats://a,b,c`, or in PostgreSQL, `postgres://host/database`.",
   },
   clusterName: {
     kind: WORD,
     default: "sluice",
-    text: "Which of several clusters on these servers.",
+    text: "The name of the cluster, as several can share these servers.",
   },
   natsCreds: { kind: WORD, text: "File with the credentials for NATS (a JWT and its key)." },
   natsNkey: { kind: WORD, text: "File with the seed of an NKEY for NATS." },
   natsDomain: { kind: WORD, text: "The JetStream domain in which the cluster is." },
   natsApiPrefix: {
     kind: WORD,
-    text: "The prefix under which the account imports JetStream, in place of `$JS.API`.",
+    text: "The prefix under which the account imports JetStream, instead of `$JS.API`.",
   },
   natsCa: {
     kind: WORD,
-    text: "File with who signs the NATS servers, which must speak TLS then (PEM).",
+    text: "File with the authority for the NATS servers (PEM); they must then use TLS.",
   },
-  natsCert: { kind: WORD, text: "File with the certificate that NATS servers are shown (PEM)." },
+  natsCert: { kind: WORD, text: "File with the client certificate for NATS (PEM)." },
   natsKey: { kind: WORD, text: "File with its key (PEM)." },
   node: { kind: WORD, reckoned: "machine and port", text: "This node's name in the cluster." },
   advertise: {
     kind: WORD,
     reckoned: "where it listens",
-    text: "Where others reach this node.",
+    text: "The address at which other nodes reach this one.",
   },
-  peerCa: { kind: WORD, reckoned: "`tlsCa`", text: "File with who signs the other nodes." },
+  peerCa: {
+    kind: WORD,
+    reckoned: "`tlsCa`",
+    text: "File with the authority for the other nodes (PEM).",
+  },
   allowUntestedNats: {
     kind: FLAG,
-    text: "Run on a nats-server that is older than all that passed the fault tests.",
+    text: "Accept a nats-server that is older than those that passed the fault tests.",
   },
   logLevel: {
     kind: oneOf(["fatal", "error", "warn", "info", "debug", "trace", "silent"]),
     default: "info",
-    text: "What the server logs, on standard error.",
+    text: "How much the server logs, on standard error.",
   },
 } as const satisfies Fields;
 
