@@ -240,6 +240,9 @@ class Messages {
 
 /** The value of a limit, or the name of another expression in brackets. */
 function nameOf({ start, end }: Syntax, text: string, limits: ReadonlyMap<string, number>): string {
-  const name = /(\w+)\W*$/.exec(text.slice(start, end))?.[1] ?? "value";
-  return String(limits.get(name) ?? `‹${name.toLowerCase()}›`);
+  const whole = text.slice(start, end);
+  const name = /(\w+)\W*$/.exec(whole)?.[1] ?? "value";
+  // A limit within a call bounds a text, and is not what the message shows.
+  const limit = whole.includes("(") ? undefined : limits.get(name);
+  return String(limit ?? `‹${name.toLowerCase()}›`);
 }

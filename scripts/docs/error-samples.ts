@@ -8,7 +8,8 @@ export function sampleOf(template: string): string {
   const known = template.replace(STORE, "the stream sluice-0 is damaged at sequence 4711");
   const whole = WHOLE[template];
   if (whole !== undefined) return checked(template, whole);
-  return known.replace(/‹(\w+)›/g, (_, name: string) => SAMPLES[name] ?? name.toUpperCase());
+  const named = known.replace(/(?<=[\w›]\.)‹name›/g, "NAME");
+  return named.replace(/‹(\w+)›/g, (_, name: string) => SAMPLES[name] ?? name.toUpperCase());
 }
 
 /** A sample must be one that the template can make: it has the same words around the values. */
@@ -52,7 +53,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   error: "connection refused",
   feature_level: "3",
   base: "8192",
-  field: "options",
+  field: "FIELD",
   names: "wasmoon",
   utf16: "65535",
   waiting: "1000000",
@@ -69,7 +70,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   id: "c7qa",
   index: "3",
   job: "c7qa",
-  join: "produce, consume",
+  join: "NAMES",
   kept: "100",
   key: "smtp",
   kind: "run",
@@ -101,7 +102,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   on: "mail.*",
   operation: "9",
   operationid: "7f3c",
-  others: "known are lease, prefetch",
+  others: "known are NAMES",
   partition: "4",
   partitions: "12",
   path: "./data",
@@ -121,6 +122,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   sequence: "4711",
   server: "10.0.0.1:4222",
   shown: "./backup",
+  shown_chars_max: "NAME",
   size: "10",
   state: "running",
   status: "404",
@@ -137,7 +139,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   unknown: "prot",
   unsyncedbytes: "33554432",
   url: "http://127.0.0.1:7070",
-  value: "7",
+  value: "VALUE",
   version: "3",
   wanted: "a text",
   weight_rule_bytes_max: "4100",
@@ -155,6 +157,23 @@ const WHOLE: Readonly<Record<string, string>> = {
     'role must be one of viewer, operator, admin, got "boss"',
   "dashboard.role must be one of ‹join›, or a function, got ‹value›":
     'dashboard.role must be one of read-only, full, or a function, got "boss"',
+  "gates must be at most ‹most› with those of the job, got ‹value›":
+    "gates must be at most 16 with those of the job, got 17",
+  "jobs must be ‹most›; use one queue for long chains, got ‹value›":
+    "jobs must be a flow that changes partition at most 100 times on a path; use one queue for long chains, got 101",
+  "jobs.‹0›.after must be free of cycles, got ‹value›":
+    'jobs.publish.after must be free of cycles, got "publish > resize > publish"',
+  "partition ‹partition› is not in the backup: ‹copied›. With --allow-missing it starts empty":
+    "partition 4 is not in the backup: 0, 1, 2, 3 are. With --allow-missing it starts empty",
+  'put ‹field› on each job, not beside "jobs"': 'put delay on each job, not beside "jobs"',
+  "step ‹name› must be a function, got ‹value›": 'step "charge" must be a function, got undefined',
+  "job ‹id› waits for step ‹name›": 'job c7qa waits for step "approved"',
+  "there is no partition ‹partition›: ‹range›":
+    "there is no partition 12: cluster sluice has 0 to 11",
+  "step ‹own› is called in step ‹other›, and both have gates: call it after":
+    'step "charge" is called in step "order", and both have gates: call it after',
+  "the backup has ‹partitions› partitions and the cluster ‹partitions›: its queues would be in the wrong partitions":
+    "the backup has 12 partitions and the cluster 24: its queues would be in the wrong partitions",
   "job must be an object with ‹join›": "job must be an object with payload, gates, delay",
   "on.event must be one of ‹join›, got ‹value›":
     'on.event must be one of connected, disconnected, reconnecting, got "close"',
@@ -213,8 +232,6 @@ const WHOLE: Readonly<Record<string, string>> = {
   "others cannot connect to ‹host›: say --advertise http://NAME:PORT":
     "others cannot connect to 0.0.0.0: say --advertise http://NAME:PORT",
   "partition must be from 0 to ‹1›, got ‹partition›": "partition must be from 0 to 11, got 12",
-  "partition ‹partition› is not in the backup: ‹copied›. With --allow-missing it begins with nothing":
-    "partition 4 is not in the backup: 0, 1, 2, 3 are. With --allow-missing it begins with nothing",
   "partition ‹partition›: ‹why›": "partition 4: it is not served here",
   "partitions must be a whole number from 1 to 240, got ‹partitions›":
     "partitions must be a whole number from 1 to 240, got 500",
@@ -320,7 +337,7 @@ const WHOLE: Readonly<Record<string, string>> = {
   "‹path› holds API keys and has mode ‹octal›: run chmod 600 ‹path›":
     "./contexts.json holds API keys and has mode 644: run chmod 600 ./contexts.json",
   "‹path› is not YAML: ‹message›": "./sluice.yaml is not YAML: missing , at line 3",
-  "‹path› must be JSON, got ‹culprit›": "payload.when must be JSON, got a Date that is not valid",
+  "‹path› must be JSON, got ‹culprit›": "payload.when must be JSON, got an invalid Date",
   "‹path› must have names and values": "./sluice.yaml must have names and values",
   "‹path›: ‹unknown› is not known; known are ‹known›":
     "./sluice.yaml: prot is not known; known are port, host, dir",
@@ -349,6 +366,8 @@ const WHOLE: Readonly<Record<string, string>> = {
     "an ordered queue needs feature level 4, and the cluster is at 3: upgrade the nodes a, b to Sluice 0.1 or newer",
   "‹what› needs ‹names›: npm install ‹names›":
     "sluice serve needs @sluice/server: npm install @sluice/server",
+  "webhook ‹id›: ‹stopped›":
+    "webhook wh_4f2a91c07d3e: the key that made it, c7qa, was revoked or has expired",
   "‹what›: ‹todo›":
     "the outbox in this database has version 1, and this release needs 2: run `sluice postgres install`",
 };

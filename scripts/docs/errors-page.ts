@@ -17,7 +17,7 @@ A job that fails rejects \`job.finished()\` with \`JobFailed\` (code \`JOB_FAILE
 \`id\`, \`queue\`, \`state\` and the \`reason\`.
 
 Below each code are its messages, with sample values. A message says what happened, with which value, and what
-to do, unless the code says it all. A word in capitals stands for a value without a sample.
+to do, unless the code says it all. A word in capitals, such as FIELD or VALUE, stands for what the call gave.
 `;
 
 export function errorsPage(): string {

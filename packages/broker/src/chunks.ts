@@ -240,7 +240,7 @@ export class Chunks {
     if (chunk === undefined)
       throw new SluiceError(
         "INTERNAL",
-        `the payload ${body} is not in the log any more: this is a fault of Sluice`,
+        `the payload ${body} is no longer in the log: this is a bug in Sluice`,
       );
     return chunk;
   }

@@ -68,7 +68,7 @@ test("what would not come back is refused by the name of its field", () => {
   assert.equal(refused({ seen: new Map() }), "payload.seen: a Map");
   assert.equal(refused({ later: Promise.resolve() }), "payload.later: a Promise");
   assert.equal(refused({ error: new TypeError("x") }), "payload.error: a TypeError");
-  assert.equal(refused(new Date(Number.NaN)), "");
+  assert.equal(refused({ at: new Date(Number.NaN) }), "payload.at: an invalid Date");
   assert.equal(refused({ toJSON: () => 1n }), "payload: 1n");
 });
 

@@ -146,7 +146,7 @@ function isJsonObject(value: object, depth: number): boolean {
   return true;
 }
 
-/** Objects that JSON turns into something empty, or into a list of numbered fields. */
+/** Objects that JSON turns into null or something empty, or into a list of numbered fields. */
 function isOpaque(value: object): boolean {
   const prototype = Object.getPrototypeOf(value);
   if (prototype === Object.prototype || prototype === null) return false;
@@ -159,7 +159,8 @@ function isOpaque(value: object): boolean {
     value instanceof RegExp ||
     value instanceof Error ||
     value instanceof ArrayBuffer ||
-    ArrayBuffer.isView(value)
+    ArrayBuffer.isView(value) ||
+    (value instanceof Date && Number.isNaN(+value))
   );
 }
 
@@ -203,7 +204,9 @@ function shorten(path: string): string {
 
 function describe(culprit: unknown): string {
   if (typeof culprit === "symbol") return culprit.description ?? "a symbol";
-  if (typeof culprit !== "object" || culprit === null) return show(culprit);
+  if (typeof culprit !== "object" || culprit === null || culprit instanceof Date) {
+    return show(culprit);
+  }
   const kind = culprit.constructor?.name ?? "Object";
   return ArrayBuffer.isView(culprit) ? `a ${kind} (use codec: "bytes")` : `a ${kind}`;
 }

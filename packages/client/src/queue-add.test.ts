@@ -126,6 +126,10 @@ test("what JSON cannot carry is refused by the name of its field", async (t) => 
   const { mail } = await openMail(t);
   await assert.rejects(mail.add(undefined), { code: "INVALID", message: /^payload must be JSON/ });
   await assert.rejects(mail.add({ a: { b: () => 1 } }), { message: /^payload\.a\.b must be JSON/ });
+  const when = new Date(Number.NaN);
+  await assert.rejects(mail.add({ when }), {
+    message: "payload.when must be JSON, got an invalid Date",
+  });
 });
 
 test("a payload over the limit is refused by the broker", async (t) => {

@@ -30,7 +30,7 @@ function parsed({ name, kind, isOptional }: Argument, value: unknown): unknown {
 /** Options that a row has, each of its kind. */
 function checkOptions(row: CallRow, args: readonly unknown[], also: readonly string[]): void {
   const at = row.args.length;
-  if (args.length > at + 1) throw invalid("arguments", `${at}`, args);
+  if (args.length > at + 1) throw invalid("arguments", `at most ${at + 1}`, args.length);
   const options = args[at];
   if (options === undefined) return;
   if (!isObject(options)) throw invalid("options", "an object", options);

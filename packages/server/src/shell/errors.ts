@@ -41,7 +41,7 @@ export function toStreamError(error: unknown): SluiceError {
   const known = withoutPath(toSluiceError(error));
   if (error instanceof SluiceError || known.code !== "INTERNAL") return known;
   process.emitWarning(known.cause instanceof Error ? known.cause : known);
-  return new SluiceError("INTERNAL", "the server has a fault; its output says more");
+  return new SluiceError("INTERNAL", "internal error; see the output of the server");
 }
 
 /** What ajv says of a value, with the value itself when verbose. */
