@@ -3,11 +3,14 @@
 
 import { type JetStreamClient, jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { connectNats } from "@sluice/log/nats";
+import type { NatsServers } from "@sluice/log/testing";
 import { wait } from "../cluster-load.ts";
 
 const STREAMS = 6;
 const PAUSE_MS = 100;
 const ANSWER_MS = 500;
+const LEADER_MS = 10_000;
+const LOOK_MS = 500;
 
 interface Pulse {
   readonly subject: string;
@@ -40,6 +43,24 @@ export class PlainPublisher {
     publisher.mark();
     publisher.#loops = publisher.#pulses.map((pulse) => publisher.#publish(pulse));
     return publisher;
+  }
+
+  // Gives each stream the leader that a partition's has, so that a fault of that server hits both.
+  async followLeaders(nats: NatsServers): Promise<void> {
+    await Promise.all(
+      this.#pulses.map(async (_, i) => {
+        const leader = await nats.streamLeader(`sluice-${i}`);
+        if (leader === undefined) return;
+        const request = { placement: { preferred: nats.nameOf(leader) } };
+        const endAt = Date.now() + LEADER_MS;
+        while ((await nats.streamLeader(`plain-${i}`)) !== leader && Date.now() < endAt) {
+          await this.#connection
+            .request(`$JS.API.STREAM.LEADER.STEPDOWN.plain-${i}`, JSON.stringify(request))
+            .catch(() => {});
+          await wait(LOOK_MS);
+        }
+      }),
+    );
   }
 
   mark(): void {

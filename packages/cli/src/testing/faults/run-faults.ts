@@ -84,6 +84,7 @@ async function injectOne(
   pick: Pick,
 ): Promise<Record<string, unknown>> {
   await probe.more();
+  if (fault.isBeyondPlain) await plain.followLeaders(cluster.nats);
   probe.mark();
   plain.mark();
   timeline.mark();
