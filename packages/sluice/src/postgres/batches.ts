@@ -1,5 +1,5 @@
 /** The batches of the outbox in the database: numbered before they are sent, settled afterwards. */
-import type { ErrorJson } from "@sluice/protocol";
+import { type ErrorJson, SluiceError } from "@sluice/protocol";
 import type { Client } from "pg";
 import {
   BATCH_BYTES_MAX,
@@ -135,13 +135,21 @@ function workOf(source: string, rows: readonly WorkRow[]): Work {
 
 /** Under this name a broker remembers the numbers of this database. */
 export async function sourceOf(client: Client): Promise<string> {
-  const { rows } = await client.query("SELECT name FROM sluice.outbox_source");
-  return rows[0].name;
+  const [row] = (await client.query("SELECT name FROM sluice.outbox_source")).rows;
+  if (row === undefined) throw lacksRows();
+  return row.name;
+}
+
+/** Of an outbox whose tables were emptied. */
+export function lacksRows(): SluiceError {
+  const message =
+    "the outbox in this database lacks rows of its own: run `sluice postgres install`";
+  return new SluiceError("NOT_FOUND", message);
 }
 
 /**
- * Ends a batch: what was moved is deleted, what was refused keeps its error, the rest waits for a
- * batch with a higher number than any that the broker knows.
+ * Ends a batch, unless another relay has ended it: what was moved is deleted, what was refused
+ * keeps its error, the rest waits for a batch with a higher number than any that the broker knows.
  */
 export async function settle(
   client: Client,
@@ -161,7 +169,9 @@ export async function settle(
     name: "sluice-settle",
     // A settlement that a crash takes back is made again, so no row waits for its commit.
     text: `WITH async AS (SELECT set_config('synchronous_commit', 'off', true) AS mode),
-      moved AS (SELECT * FROM jsonb_to_recordset($3) AS m (id bigint, job text)),
+      mine AS MATERIALIZED (SELECT FROM sluice.outbox_shards
+        WHERE shard = $1 AND number = $2 AND batch <> '{}'),
+      moved AS (SELECT m.* FROM mine, jsonb_to_recordset($3) AS m (id bigint, job text)),
       deleted AS (DELETE FROM sluice.outbox o USING moved m WHERE o.id = m.id),
       kept AS (INSERT INTO sluice.outbox_moved (id, job) SELECT id, job FROM moved
         ON CONFLICT DO NOTHING),
@@ -169,7 +179,7 @@ export async function settle(
         (SELECT id FROM sluice.outbox_moved WHERE moved_at < now() - interval '${KEPT_HOURS} hours'
           ORDER BY moved_at LIMIT ${2 * BATCH_ROWS_MAX})),
       refused AS (UPDATE sluice.outbox o SET error = r.error
-        FROM jsonb_to_recordset($4) AS r (id bigint, error jsonb) WHERE o.id = r.id)
+        FROM mine, jsonb_to_recordset($4) AS r (id bigint, error jsonb) WHERE o.id = r.id)
     UPDATE sluice.outbox_shards SET batch = '{}', number = greatest(number, $5)
       WHERE shard = $1 AND number = $2 AND (SELECT mode FROM async) = 'off'`,
     values: [

@@ -230,8 +230,8 @@ describe("a relay", () => {
   test("refuses tables of an older and of a newer release with what to do", async () => {
     await using sluice = await Sluice.open({ durability: "memory" });
     for (const [version, message] of [
-      [1, /version 1, and this release needs 2: run `sluice postgres install`/],
-      [3, /version 3.*: use a newer release/],
+      [1, /version 1, and this release needs 3: run `sluice postgres install`/],
+      [4, /version 4.*: use a newer release/],
     ] as const) {
       await pool.query("UPDATE sluice.versions SET version = $1 WHERE part = 'outbox'", [version]);
       const told = new EventTarget();
@@ -248,7 +248,7 @@ describe("a relay", () => {
     await installOutbox(client);
     client.release();
     const { rows } = await pool.query("SELECT version FROM sluice.versions WHERE part = 'outbox'");
-    assert.equal(rows[0].version, 2);
+    assert.equal(rows[0].version, 3);
   });
 });
 

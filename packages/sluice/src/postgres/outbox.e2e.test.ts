@@ -166,6 +166,43 @@ describe("an add in a transaction", () => {
     await pool.query("DELETE FROM sluice.outbox");
   });
 
+  test("gets no id that was there before a TRUNCATE with RESTART IDENTITY", async () => {
+    await using sluice = await Sluice.open({ durability: "memory" });
+    await sluice.queue("truncated");
+    const isTaken = Promise.withResolvers<void>();
+    const isTruncated = Promise.withResolvers<void>();
+    const broker: Pick<typeof sluice.broker, "add" | "lives"> = {
+      lives: (...args) => sluice.broker.lives(...args),
+      async add(...args) {
+        const answers = await sluice.broker.add(...args);
+        isTaken.resolve();
+        await isTruncated.promise;
+        return answers;
+      },
+    };
+    const options = { fairnessKey: "one" };
+    await pool.query("TRUNCATE sluice.outbox RESTART IDENTITY");
+    await pool.query("SELECT setval('sluice.outbox_id_seq', 5000)");
+    const relay = new OutboxRelay({ url: server.url, broker });
+    const before = await inTransaction((tx) => new Outbox(tx).add("truncated", 1, options));
+    await isTaken.promise;
+    await pool.query("TRUNCATE sluice.outbox RESTART IDENTITY");
+    const after = await inTransaction((tx) => new Outbox(tx).add("truncated", 2, options));
+    assert.ok(Number(after.outboxId) > Number(before.outboxId), after.outboxId);
+    isTruncated.resolve();
+    await untilLeft(0);
+    await relay.close();
+    const client = await pool.connect();
+    const jobs = [];
+    for (const { outboxId } of [before, after]) jobs.push(await new Outbox(client).jobOf(outboxId));
+    client.release();
+    const found = await Promise.all(jobs.map((id) => sluice.job(id!).info()));
+    assert.deepEqual(
+      found.map(({ payload }) => payload),
+      [1, 2],
+    );
+  });
+
   test("is installed by several processes at once", async () => {
     await pool.query("CREATE DATABASE crowd");
     const url = Object.assign(new URL(server.url), { pathname: "/crowd" }).href;

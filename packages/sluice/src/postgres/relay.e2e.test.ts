@@ -402,6 +402,20 @@ describe("a relay says in one sentence", () => {
       },
       /^this database has no outbox: run `sluice postgres install`$/,
     ],
+    ...["outbox_shards", "outbox_source"].map((table): [string, () => Promise<string>, RegExp] => [
+      `that ${table} was emptied`,
+      async () => {
+        await pool.query(`CREATE DATABASE without_${table}`);
+        const url = at({ pathname: `/without_${table}` });
+        const client = new pg.Client({ connectionString: url });
+        await client.connect();
+        await installOutbox(client);
+        await client.query(`TRUNCATE sluice.${table}`);
+        await client.end();
+        return url;
+      },
+      /^the outbox in this database lacks rows of its own: run `sluice postgres install`$/,
+    ]),
     [
       "that rights are missing",
       async () => {

@@ -11,12 +11,13 @@ export const CHANNEL = "sluice_outbox";
 /**
  *   1  the outbox
  *   2  the notes of `job.once`
+ *   3  ids are not given again after a TRUNCATE
  */
-export const OUTBOX_VERSION = 2;
+export const OUTBOX_VERSION = 3;
 
 /** All that `sluice postgres install` runs; it may be run again. */
 export function outboxSql(): string {
-  return `${TABLES}\n${checkFunction()}\n${ADD}`;
+  return `${TABLES}\n${KEEP_IDS}\n${checkFunction()}\n${ADD}`;
 }
 
 const TABLES = `-- Jobs that were added in a transaction, until a relay has moved them to Sluice.
@@ -77,6 +78,27 @@ CREATE TABLE IF NOT EXISTS sluice.once (
   noted_at timestamptz NOT NULL DEFAULT clock_timestamp(),
   PRIMARY KEY (log, job, generation)
 );
+`;
+
+const KEEP_IDS = `-- TRUNCATE with RESTART IDENTITY must not give ids again: a relay deletes the rows that it has moved
+-- by their ids, and for a day an id is answered with its job.
+CREATE OR REPLACE FUNCTION sluice.keep_ids() RETURNS trigger LANGUAGE plpgsql
+SECURITY DEFINER SET search_path = pg_catalog AS $keep$
+DECLARE
+  ids regclass := pg_get_serial_sequence('sluice.outbox', 'id');
+BEGIN
+  IF TG_WHEN = 'BEFORE' THEN
+    PERFORM set_config('sluice.last_id', coalesce(pg_sequence_last_value(ids), 0)::text, true);
+  ELSE
+    PERFORM setval(ids, current_setting('sluice.last_id')::bigint + 1, false);
+  END IF;
+  RETURN NULL;
+END
+$keep$;
+CREATE OR REPLACE TRIGGER note_ids BEFORE TRUNCATE ON sluice.outbox
+  FOR EACH STATEMENT EXECUTE FUNCTION sluice.keep_ids();
+CREATE OR REPLACE TRIGGER keep_ids AFTER TRUNCATE ON sluice.outbox
+  FOR EACH STATEMENT EXECUTE FUNCTION sluice.keep_ids();
 `;
 
 const ADD = `CREATE OR REPLACE FUNCTION sluice.add_bytes(queue text, payload bytea, options jsonb DEFAULT '{}')

@@ -1,5 +1,6 @@
 /** Which shards of the outbox this relay moves: each one is moved by one relay at a time. */
 import type { Client } from "pg";
+import { lacksRows } from "./batches.ts";
 import { SHARDS } from "./schema.ts";
 
 /** The classes of the advisory locks: of shards, and of relays that are there. */
@@ -42,10 +43,12 @@ export class ShardLocks {
       this.#isThere = true;
     }
     // Locks belong to a database, but PostgreSQL lists those of all databases of the server.
-    const count = `SELECT count(*)::int AS relays FROM pg_locks
+    const count = `SELECT count(*)::int AS relays,
+        (SELECT count(*)::int FROM sluice.outbox_shards) AS shards FROM pg_locks
       WHERE locktype = 'advisory' AND classid = $1 AND granted
         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
-    const { relays } = (await this.#client.query(count, [RELAY_LOCKS])).rows[0];
+    const { relays, shards } = (await this.#client.query(count, [RELAY_LOCKS])).rows[0];
+    if (shards < SHARDS) throw lacksRows();
     const part = Math.ceil(SHARDS / Math.max(1, relays));
     // One that has a batch on its way is given up when that has ended.
     for (const shard of [...this.#own].slice(part)) {
