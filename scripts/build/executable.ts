@@ -23,6 +23,7 @@ const PROGRAM = "packages/cli/src/main.ts";
 // By the names that those who start them use.
 const THREADS: Readonly<Record<string, string>> = {
   "handlers-thread.js": "apps/jobserver/src/runners/main.ts",
+  "io-thread.js": "packages/server/src/threads/thread/main.ts",
   "lua-thread.js": "packages/broker/src/policy/lua/main.ts",
   "xml-thread.js": "apps/torznab/src/xml/thread/main.ts",
 };

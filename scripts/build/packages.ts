@@ -28,6 +28,7 @@ export interface SourcePackage {
 const THREADS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "@sluice/jobserver": { "handlers-thread": "src/runners/main.ts" },
   "@sluice/broker": { "lua-thread": "src/policy/lua/main.ts" },
+  "@sluice/server": { "io-thread": "src/threads/thread/main.ts" },
   "@sluice/torznab": { "xml-thread": "src/xml/thread/main.ts" },
 };
 

@@ -336,3 +336,9 @@ export const EVENTS_AT_ONCE = 256;
 
 /** Longer operation ids are hashed: a broker takes 255 characters, and stores each of them. */
 export const OWN_ID_CHARS_MAX = 100;
+
+/**
+ * Bytes of one thread's connections that the main thread has not handled: beyond it the thread
+ * reads no more. That is 10 ms of work, so that the thread does not rest while the main one works.
+ */
+export const UNTAKEN_BYTES_MAX = 8 * MIB;

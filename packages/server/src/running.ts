@@ -3,9 +3,13 @@ import { type Duration, parseDuration, SluiceError } from "@sluice/protocol";
 import { CLOSE_TIMEOUT_MS } from "./limits.ts";
 import type { ShellOptions } from "./shell/options.ts";
 import type { Shell } from "./shell/shell.ts";
+import type { Listening } from "./threads/io-thread.ts";
+import { listenWithThreads } from "./threads/listen.ts";
 
 /** A server that listens. */
 export interface Running {
+  /** Resolves when a thread that holds its connections has failed. */
+  readonly failed: Promise<SluiceError>;
   /** Such as `http://127.0.0.1:7070`. */
   readonly address: string;
   readonly port: number;
@@ -13,29 +17,58 @@ export interface Running {
   close(options?: { timeout?: Duration }): Promise<void>;
 }
 
-/** Adds what the server is to have, and listens; nothing is left open when that fails. */
+/**
+ * Adds what the server is to have, and listens; nothing is left open when that fails. With more
+ * than one thread the others hold its connections.
+ */
 export async function listen(
   shell: Shell,
   options: ShellOptions,
   registerRoutes: () => Promise<void>,
+  threads = 1,
 ): Promise<Running> {
-  const { app } = shell;
-  const { host = "127.0.0.1", port: wanted = 0 } = options;
+  const { host = "127.0.0.1", port = 0 } = options;
   try {
     await registerRoutes();
-    await app.listen({ host, port: wanted });
+    const isAlone = threads === 1;
+    return await (isAlone ? listenAlone(shell, options) : listenThreaded(shell, options, threads));
   } catch (error) {
-    await app.close();
-    throw refusalOf(error as NodeJS.ErrnoException, host, wanted);
+    await shell.app.close();
+    throw refusalOf(error as NodeJS.ErrnoException, host, port);
   }
-  const { address, port, family } = app.server.address() as AddressInfo;
-  const name = family === "IPv6" ? `[${address}]` : address;
+}
+
+async function listenAlone(shell: Shell, options: ShellOptions): Promise<Running> {
+  const { app } = shell;
+  const { host = "127.0.0.1", port = 0 } = options;
+  await app.listen({ host, port });
+  const at = app.server.address() as AddressInfo;
   return {
-    address: `${options.tls === undefined ? "http" : "https"}://${name}:${port}`,
-    port,
+    failed: new Promise(() => {}),
+    address: addressOf(at, options),
+    port: at.port,
     close: async ({ timeout = CLOSE_TIMEOUT_MS } = {}) =>
       closeWithin(shell, parseDuration("close.timeout", timeout)),
   };
+}
+
+async function listenThreaded(
+  shell: Shell,
+  options: ShellOptions,
+  count: number,
+): Promise<Running> {
+  const { at, threads, close } = await listenWithThreads(shell, options, count - 1);
+  return {
+    failed: threads.failed,
+    address: addressOf(at, options),
+    port: at.port,
+    close: async ({ timeout } = {}) => close(timeout),
+  };
+}
+
+function addressOf({ address, port }: Listening, { tls }: ShellOptions): string {
+  const name = address.includes(":") ? `[${address}]` : address;
+  return `${tls === undefined ? "http" : "https"}://${name}:${port}`;
 }
 
 /** What the operator chose and the machine does not grant, in words; the rest as it is. */

@@ -7,6 +7,7 @@ import {
   SERVER_OPTIONS,
   SluiceError,
   SystemClock,
+  THREADS,
 } from "@sluice/protocol";
 import type { FastifyInstance } from "fastify";
 import type { AuditLog } from "./audit/audit-log.ts";
@@ -36,6 +37,11 @@ export interface ServeOptions extends ShellOptions {
   keys?: boolean | { rootKey?: string | undefined } | undefined;
   /** How long the leases of a lost worker wait for it to return. Default 2s, at most 1h. */
   resume?: Duration | undefined;
+  /**
+   * How many threads the server has. One does everything; of more, one has the broker and the
+   * others hold the connections. Default 1.
+   */
+  threads?: number | undefined;
   /** The server is a node of a cluster, and `broker` its router. */
   cluster?: ClusterDoor | undefined;
   /** Logged when the server starts: what its owner found when it opened the broker's log. */
@@ -69,6 +75,7 @@ const OWN: Readonly<Record<Exclude<keyof ServeOptions, keyof ShellOptions>, true
   recovery: true,
   keys: true,
   resume: true,
+  threads: true,
   cluster: true,
   warnings: true,
   webhooks: true,
@@ -90,14 +97,16 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const clock = options.clock ?? new SystemClock();
   const parts = { ...options, clock, peers: cluster?.keys, own };
   const access = new BrokerAccess(parts, hasKeys, rootKey);
-  const shell = newShell({ ...options, clock }, access);
+  const threads = THREADS.parse("threads", options.threads ?? 1);
+  const shell = newShell({ ...options, clock }, access, { isThreaded: threads > 1 });
   warnOfPlainText(shell, options, hasKeys);
   for (const warning of options.warnings ?? []) shell.log.warn(warning);
   const audit = openAudit(shell, access);
-  const running = await listen(shell, options, async () => {
+  const registerRoutes = async (): Promise<void> => {
     await brokerRoutes(shell, access, { ...options, audit });
     await options.routes?.(shell.app);
-  });
+  };
+  const running = await listen(shell, options, registerRoutes, threads);
   const firstKey = access.firstKey();
   firstKey.catch(() => {});
   const stream = streamDoor(shell, access, audit);

@@ -72,6 +72,7 @@ export {
   SERVER_OPTIONS,
   type ServerLimits,
   type ServerSettings,
+  THREADS,
   variableOf,
 } from "./server-options.ts";
 export {

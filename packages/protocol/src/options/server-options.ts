@@ -193,6 +193,11 @@ const DURABILITY = oneOf(["fsync", "os", "memory"]);
 
 export const RESUME = duration(0, RESUME_MS_MAX);
 
+/** More hold no more connections: what they bring is one thread's work. */
+const THREADS_MAX = 64;
+
+export const THREADS = integer(1, THREADS_MAX);
+
 /** The options of `sluice serve`. */
 export const SERVER_OPTIONS = {
   dir: { kind: WORD, default: "./data", text: "The directory of the data." },

@@ -9,12 +9,9 @@ import {
   type Server,
   type ServerOptions,
 } from "node:http";
-import {
-  createServer as createTlsServer,
-  type Server as TlsServer,
-  type ServerOptions as TlsServerOptions,
-} from "node:https";
+import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
 import type { Socket } from "node:net";
+import { createSecureContext } from "node:tls";
 import { type ServerLimits, SluiceError } from "@sluice/protocol";
 import {
   CONNECTIONS_CHECK_MS,
@@ -55,7 +52,17 @@ export function newServer(
   return server;
 }
 
-function secure(options: ServerOptions, tls: TlsOptions, listener: RequestListener): TlsServer {
+/** What a server with TLS takes: checked, and nothing but data. */
+export interface SecureOptions {
+  readonly cert: string | Buffer;
+  readonly key: string | Buffer;
+  readonly ca?: string;
+  readonly requestCert?: boolean;
+  readonly rejectUnauthorized: boolean;
+  readonly minVersion: "TLSv1.2";
+}
+
+export function secureOptions(tls: TlsOptions): SecureOptions {
   const { cert, key, ca } = tls;
   if (cert === undefined || key === undefined) {
     const field = cert === undefined ? "tls.cert" : "tls.key";
@@ -63,20 +70,27 @@ function secure(options: ServerOptions, tls: TlsOptions, listener: RequestListen
     throw new SluiceError("INVALID", message, { field });
   }
   const client = ca === undefined ? {} : { ca: ca as string, requestCert: true };
-  const secured = { ...options, cert, key, ...client, rejectUnauthorized: true };
-  const server = newTlsServer({ ...secured, minVersion: "TLSv1.2" }, listener);
-  // A client without a certificate, or with plain HTTP: no answer is possible.
-  server.on("tlsClientError", (_, socket) => socket.destroy());
-  return server;
-}
-
-function newTlsServer(options: TlsServerOptions, listener: RequestListener): TlsServer {
+  const secured = {
+    cert,
+    key,
+    ...client,
+    rejectUnauthorized: true,
+    minVersion: "TLSv1.2",
+  } as const;
   try {
-    return createTlsServer(options, listener);
+    createSecureContext(secured);
   } catch (error) {
     const message = `tls must be a certificate and its key as PEM: ${(error as Error).message}`;
     throw new SluiceError("INVALID", message, { field: "tls" }, { cause: error });
   }
+  return secured;
+}
+
+function secure(options: ServerOptions, tls: TlsOptions, listener: RequestListener): TlsServer {
+  const server = createTlsServer({ ...options, ...secureOptions(tls) }, listener);
+  // A client without a certificate, or with plain HTTP: no answer is possible.
+  server.on("tlsClientError", (_, socket) => socket.destroy());
+  return server;
 }
 
 /** What a connection that is counted no more says; by server, address and port. */

@@ -78,13 +78,22 @@ export interface Shell {
   refuse(request: IncomingMessage): { status: number; message: string } | undefined;
 }
 
-export function newShell(options: ShellOptions, gatekeeper: Gatekeeper): Shell {
+export interface ShellParts {
+  /** Connections come from threads, which have done with TLS. */
+  readonly isThreaded?: boolean;
+}
+
+export function newShell(
+  options: ShellOptions,
+  gatekeeper: Gatekeeper,
+  { isThreaded = false }: ShellParts = {},
+): Shell {
   const limits = parseLimits(options.limits);
   const log = openLog(typeof options.log === "string" ? { level: options.log } : options.log);
   const rules = rulesOf(options, gatekeeper);
   const closing = new AbortController();
   const verify = verifier(gatekeeper, new KeyFailures(limits.keyFailuresPerMinute));
-  const app = newApp(options, limits, log);
+  const app = newApp(isThreaded ? { ...options, tls: undefined } : options, limits, log);
   // No promises: every request passes here.
   app.addHook("onRequest", (request, reply, done) => {
     const admit = (principal: Principal): void => {

@@ -3,10 +3,7 @@ import type { Server as HttpServer, IncomingMessage } from "node:http";
 import type { Server as HttpsServer } from "node:https";
 import type { Duplex } from "node:stream";
 import { type Broker, type Clock, SluiceError, SystemClock } from "@sluice/protocol";
-import { FRAME_BYTES_MAX } from "@sluice/protocol/wire";
-import { type WebSocket, WebSocketServer } from "ws";
 import {
-  FRAGMENTS_MAX,
   HANDSHAKE_MS,
   PARTITION_STREAMS_PER_ADDRESS_MAX,
   RESUME_MS,
@@ -16,9 +13,10 @@ import {
   STREAMS_PER_ADDRESS_MAX,
 } from "../limits.ts";
 import { endWith } from "../shell/broken.ts";
-import type { ServerSocket } from "./session.ts";
+import { ThreadConnection } from "../threads/connection.ts";
+import type { ServerSocket, StreamSocket } from "./session.ts";
 import { Sessions } from "./sessions.ts";
-import { WsSocket } from "./ws-socket.ts";
+import { newWebSockets, WsSocket } from "./ws-socket.ts";
 
 export interface StreamOptions {
   /** Answers the port as the owner of this key may use it, or throws `UNAUTHORIZED`. */
@@ -89,7 +87,8 @@ class StreamConnections {
   readonly #sessions: Sessions<IncomingMessage>;
   readonly #perAddress = new Map<string, number>();
   readonly #partitionsPerAddress = new Map<string, number>();
-  readonly #webSockets: WebSocketServer;
+  readonly #webSockets = newWebSockets();
+  readonly #sockets = new Set<StreamSocket>();
   readonly #silenceMs: number;
   #isClosed = false;
 
@@ -97,14 +96,6 @@ class StreamConnections {
     this.#options = options;
     const { heartbeatMs = STREAM_HEARTBEAT_MS } = options;
     this.#silenceMs = heartbeatMs * SILENCES_MAX;
-    this.#webSockets = new WebSocketServer({
-      noServer: true,
-      // A kilobyte that becomes a megabyte when it is unpacked is not let in.
-      perMessageDeflate: false,
-      maxPayload: FRAME_BYTES_MAX,
-      maxFragments: FRAGMENTS_MAX,
-      clientTracking: true,
-    });
     this.#sessions = new Sessions({
       open: async (apiKey, request, client) => ({
         broker: await options.open(apiKey, request, client),
@@ -120,7 +111,7 @@ class StreamConnections {
   }
 
   get connections(): number {
-    return this.#webSockets.clients.size;
+    return this.#sockets.size;
   }
 
   get sessions(): number {
@@ -133,9 +124,11 @@ class StreamConnections {
     if (path !== (this.#options.path ?? "/v1/stream")) return false;
     const refusal = this.#refusal(request);
     if (refusal !== undefined) refuseUpgrade(socket, refusal);
-    else {
+    else if (socket instanceof ThreadConnection) {
+      this.#accept(socket.upgrade(request, head), request);
+    } else {
       this.#webSockets.handleUpgrade(request, socket, head, (ws) =>
-        this.#accept(ws, request, socket),
+        this.#accept(new WsSocket(ws, socket), request),
       );
     }
     return true;
@@ -168,20 +161,21 @@ class StreamConnections {
       : [this.#partitionsPerAddress, partitionStreamsPerAddressMax];
   }
 
-  #accept(ws: WebSocket, request: IncomingMessage, below: Duplex): void {
+  #accept(socket: StreamSocket, request: IncomingMessage): void {
     const address = addressOf(request);
     const partition = partitionOf(request);
     const [counts] = this.#countsOf(partition);
     counts.set(address, (counts.get(address) ?? 0) + 1);
     this.#options.onAccepted?.(request);
-    const silence = setTimeout(() => ws.terminate(), this.#silenceMs);
-    ws.on("close", () => {
+    this.#sockets.add(socket);
+    const silence = setTimeout(() => socket.terminate(), this.#silenceMs);
+    socket.onover = () => {
+      this.#sockets.delete(socket);
       clearTimeout(silence);
       const left = counts.get(address)! - 1;
       if (left === 0) counts.delete(address);
       else counts.set(address, left);
-    });
-    const socket = new WsSocket(ws, below);
+    };
     socket.onheard = () => silence.refresh();
     if (partition === undefined) this.#sessions.accept(socket, request);
     else this.#options.partition!(partition, socket, request);
@@ -190,7 +184,7 @@ class StreamConnections {
   close(): void {
     this.#isClosed = true;
     this.#sessions.close();
-    for (const ws of this.#webSockets.clients) ws.close(1001, "the server is closing");
+    for (const socket of this.#sockets) socket.close(1001, "the server is closing");
     this.#webSockets.close();
   }
 }

@@ -31,6 +31,16 @@ export interface ServerSocket extends Socket {
   resume(): void;
 }
 
+/** A connection of the server, wherever it is held. */
+export interface StreamSocket extends ServerSocket {
+  /** Called for every message, before anything else is done with it. */
+  onheard: () => void;
+  /** Called when the connection is gone: one that was closed may have waited for its client. */
+  onover: () => void;
+  /** Ends it without a word. */
+  terminate(): void;
+}
+
 export interface SessionOptions {
   readonly broker: Broker;
   /** It is another node's. */

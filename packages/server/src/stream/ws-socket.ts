@@ -1,6 +1,8 @@
 import type { Writable } from "node:stream";
-import type { WebSocket } from "ws";
+import { FRAME_BYTES_MAX } from "@sluice/protocol/wire";
+import { type WebSocket, WebSocketServer } from "ws";
 import {
+  FRAGMENTS_MAX,
   GREETING_MESSAGES_MAX,
   MESSAGES_BURST,
   MESSAGES_PER_SECOND_MAX,
@@ -8,18 +10,30 @@ import {
   STREAM_CLOSE_MS,
 } from "../limits.ts";
 import { RequestBucket } from "../request-bucket.ts";
-import type { ServerSocket } from "./session.ts";
+import type { StreamSocket } from "./session.ts";
+
+/** Makes connections of `ws` from upgrades. */
+export function newWebSockets(): WebSocketServer {
+  return new WebSocketServer({
+    noServer: true,
+    // A kilobyte that becomes a megabyte when it is unpacked is not let in.
+    perMessageDeflate: false,
+    maxPayload: FRAME_BYTES_MAX,
+    maxFragments: FRAGMENTS_MAX,
+    clientTracking: false,
+  });
+}
 
 /** A connection of `ws` as the stream sees it. */
-export class WsSocket implements ServerSocket {
+export class WsSocket implements StreamSocket {
   readonly #ws: WebSocket;
   readonly #below: Writable;
   #isCorked = false;
   onmessage: (message: Uint8Array) => void = () => {};
   onclose: (reason: string) => void = () => {};
   ondrain: () => void = () => {};
-  /** Told of every message, before anybody else. */
   onheard: () => void = () => {};
+  onover: () => void = () => {};
   /** Messages that may still come before the welcome; afterwards the bucket decides. */
   #greetings = GREETING_MESSAGES_MAX;
   #messages: RequestBucket | undefined = undefined;
@@ -36,7 +50,10 @@ export class WsSocket implements ServerSocket {
     });
     ws.on("ping", () => void this.#count(PING_MESSAGES));
     ws.on("pong", () => void this.#count(PING_MESSAGES));
-    ws.on("close", (code, reason) => this.#closed(`${code} ${reason.toString()}`));
+    ws.on("close", (code, reason) => {
+      this.#closed(`${code} ${reason.toString()}`);
+      this.onover();
+    });
     // What is wrong with a connection ends it, and its close reports it.
     ws.on("error", () => {});
   }
@@ -86,6 +103,10 @@ export class WsSocket implements ServerSocket {
     this.#ws.close(code, reason);
     this.#closed(reason);
     setTimeout(() => this.#ws.terminate(), STREAM_CLOSE_MS).unref();
+  }
+
+  terminate(): void {
+    this.#ws.terminate();
   }
 
   pause(): void {

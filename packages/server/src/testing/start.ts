@@ -49,7 +49,8 @@ export async function start(
   { queues = [], ...options }: StartOptions = {},
 ): Promise<Started> {
   const broker = await openWith(queues);
-  const server = await serve({ broker, log: "silent", ...options });
+  const threads = Number(process.env.SLUICE_TEST_THREADS ?? 1);
+  const server = await serve({ broker, log: "silent", threads, ...options });
   t.after(async () => {
     await server.close();
     await broker.close();

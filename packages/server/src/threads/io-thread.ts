@@ -1,0 +1,136 @@
+/** A thread that holds connections, as the main thread sees it, which has all their ends. */
+import { Worker } from "node:worker_threads";
+import { FrameReader } from "@sluice/protocol/wire";
+import { UNTAKEN_BYTES_MAX } from "../limits.ts";
+import { ThreadConnection } from "./connection.ts";
+import type { FromThread, ListenAt, ThreadData, ToThread } from "./messages.ts";
+import { type Ends, numberBytes, PACKET, PacketPort, textOf } from "./packets.ts";
+
+/** In the repository Node runs the sources; what is published has its files beside each other. */
+const FILE = import.meta.url.endsWith(".ts") ? "./thread/main.ts" : "./io-thread.js";
+const PROGRAM = new URL(FILE, import.meta.url);
+
+/** The main thread says that it took what is there when it is that much. */
+const TOLD_BYTES = UNTAKEN_BYTES_MAX / 8;
+
+export interface Listening {
+  readonly address: string;
+  readonly port: number;
+}
+
+/** A thread that cannot listen, with the code of the operating system. */
+export class ListenRefused extends Error {
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export interface IoThreadParts {
+  readonly data: ThreadData;
+  readonly onConnection: (connection: ThreadConnection) => void;
+  /** The thread has ended without being asked to; all its connections are gone. */
+  readonly onFailure: (reason: string) => void;
+  /** A connection is over. */
+  readonly onGone: () => void;
+}
+
+export class IoThread {
+  readonly #parts: IoThreadParts;
+  readonly #worker: Worker;
+  readonly #port: PacketPort;
+  readonly #connections = new Map<number, ThreadConnection>();
+  #listening: PromiseWithResolvers<Listening> | undefined = undefined;
+  #tookBytes = 0;
+  #failure: string | undefined = undefined;
+  #isOver = false;
+
+  constructor(parts: IoThreadParts) {
+    this.#parts = parts;
+    this.#worker = new Worker(PROGRAM, { workerData: parts.data, execArgv: [], env: {} });
+    this.#port = new PacketPort(this.#worker);
+    this.#worker.on("message", (message: Uint8Array | FromThread) => {
+      if (message instanceof Uint8Array) this.#take(message);
+      else this.#hear(message);
+    });
+    this.#worker.on("error", (error) => {
+      this.#failure = error instanceof Error ? error.message : String(error);
+    });
+    this.#worker.on("exit", (code) => this.#ended(this.#failure ?? `it ended with code ${code}`));
+  }
+
+  get connections(): number {
+    return this.#connections.size;
+  }
+
+  listen(at: ListenAt): Promise<Listening> {
+    this.#listening = Promise.withResolvers();
+    this.#say({ kind: "listen", at });
+    return this.#listening.promise;
+  }
+
+  /** Takes no more connections. */
+  stop(): void {
+    this.#say({ kind: "stop" });
+  }
+
+  /** Cuts all connections off. */
+  cut(): void {
+    for (const connection of this.#connections.values()) connection.destroy();
+  }
+
+  async end(): Promise<void> {
+    this.#isOver = true;
+    await this.#worker.terminate();
+  }
+
+  #say(message: ToThread): void {
+    this.#worker.postMessage(message);
+  }
+
+  #hear(message: FromThread): void {
+    if (message.kind === "listening") this.#listening?.resolve(message);
+    else this.#listening?.reject(new ListenRefused(message.code, message.message));
+  }
+
+  #take(batch: Uint8Array): void {
+    const reader = new FrameReader(batch);
+    while (reader.next()) {
+      const { kind, operation: id } = reader;
+      const body = reader.raw(reader.left);
+      if (kind === PACKET.opened) this.#open(id, body);
+      else this.#connections.get(id)?.handle(kind, body);
+      if (kind === PACKET.closed) this.#forget(id);
+    }
+    this.#tookBytes += batch.length;
+    if (this.#tookBytes < TOLD_BYTES) return;
+    this.#port.send(PACKET.took, 0, numberBytes(this.#tookBytes));
+    this.#tookBytes = 0;
+  }
+
+  #open(id: number, body: Uint8Array): void {
+    const ends = JSON.parse(textOf(body)) as Ends;
+    const connection = new ThreadConnection({ id, port: this.#port, ends });
+    this.#connections.set(id, connection);
+    this.#parts.onConnection(connection);
+  }
+
+  #forget(id: number): void {
+    this.#connections.delete(id);
+    this.#parts.onGone();
+  }
+
+  #ended(reason: string): void {
+    const connections = [...this.#connections];
+    for (const [id, connection] of connections) {
+      connection.handle(PACKET.closed, new Uint8Array(0));
+      this.#forget(id);
+    }
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#listening?.reject(new ListenRefused("", reason));
+    this.#parts.onFailure(reason);
+  }
+}
