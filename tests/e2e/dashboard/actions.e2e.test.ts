@@ -197,7 +197,7 @@ test("a gate is set, changed, cooled down and opened again", () =>
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Gate,").fill("smtp");
     await dialog.getByLabel("Rate").fill("fast");
-    await dialog.getByRole("button", { name: "Add to windows" }).click();
+    await dialog.getByRole("button", { name: "Add a window" }).click();
     await dialog.getByLabel("Limit").fill("100");
     await dialog.getByLabel("Per").fill("1m");
     await dialog.getByRole("button", { name: "Set", exact: true }).click();

@@ -17,10 +17,16 @@ test("a queue is created with options, and deleted when its name is typed", () =
     await dialog.getByLabel("Name", { exact: true }).fill("fresh");
     await dialog.getByText("Options", { exact: true }).click();
     await dialog.getByLabel("Lease", { exact: true }).first().fill("45s");
+    const fairness = dialog.getByLabel("Fairness", { exact: true });
+    assert.ok(await fairness.isChecked(), "as it is when nothing is said");
+    await fairness.uncheck();
+    await dialog.getByRole("button", { name: "Add a tier" }).click();
+    await dialog.getByRole("button", { name: "Remove tier 1" }).click();
     await dialog.getByRole("button", { name: "Create" }).click();
     await said(page, /Queue fresh was created/);
     await page.getByRole("heading", { name: "fresh" }).waitFor();
-    assert.equal((await call("GET /v1/queues/fresh")).body.config.lease, 45_000);
+    const { lease, fairness: isFair } = (await call("GET /v1/queues/fresh")).body.config;
+    assert.deepEqual([lease, isFair], [45_000, false]);
     await act(page, "Delete", "Delete", { "Type fresh": "wrong" });
     await dialog.getByText("type fresh to delete it").waitFor();
     await dialog.getByLabel("Type fresh").fill("fresh");

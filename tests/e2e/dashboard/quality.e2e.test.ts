@@ -106,6 +106,7 @@ const LIVE = [
   ["#/queues/mail", "noisy"],
   ["#/gates", "provider:slow"],
   ["#/schedules", "orders-to-s3"],
+  ["#/workers", "process"],
 ] as const;
 
 for (const [path, ready] of LIVE) {

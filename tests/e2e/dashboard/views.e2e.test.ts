@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { findings } from "./axe.ts";
 import { fillServer } from "./scene.ts";
 import { Stage } from "./stage.ts";
 
@@ -79,15 +80,34 @@ test("a queue has charts, and lanes with what they got and are owed", () =>
     await page.getByRole("row").filter({ hasText: "quiet" }).waitFor();
   }));
 
-test("workers are shown with what they hold", async () => {
+test("workers are shown with what they hold, and since when", async () => {
   await stage.server.call("PUT /v1/queues/held", {});
-  await stage.server.call("POST /v1/queues/held/jobs", { payload: 1, fairnessKey: "acme" });
-  const lease = { max: 1, worker: "packer-9", lease: 600_000 };
-  const { jobs } = (await stage.server.call("POST /v1/queues/held/lease", lease)).body;
+  const jobs = Array.from({ length: 22 }, (_, i) => ({ payload: i }));
+  await stage.server.call("POST /v1/queues/held/jobs", { jobs });
+  const lease = { worker: "packer-9", lease: 600_000 };
+  const leased = async (max: number): Promise<string> =>
+    (await stage.server.call("POST /v1/queues/held/lease", { ...lease, max })).body.jobs[0].id;
+  const first = await leased(1);
   await stage.look("#/queues/held/workers", async (page) => {
-    await page.getByText("packer-9").click();
-    await page.getByRole("link", { name: jobs[0].id, exact: true }).waitFor();
-    await page.getByText("holds 1").waitFor();
+    const row = page.getByRole("row").filter({ hasText: "packer-9" });
+    await row.getByRole("link", { name: first, exact: true }).waitFor();
+    await row.getByText(/^(under 1|\d+)\s?s$/).waitFor();
+    assert.equal(await page.getByRole("button", { name: "All jobs of packer-9" }).count(), 0);
+  });
+  await leased(21);
+  await stage.look("#/workers", async (page) => {
+    const row = page.getByRole("row").filter({ hasText: "packer-9" });
+    await row.getByRole("cell", { name: "22", exact: true }).waitFor();
+    await row.getByRole("link", { name: first, exact: true }).waitFor();
+    const all = page.getByRole("button", { name: "All jobs of packer-9" });
+    await all.click();
+    const held = page.getByRole("region", { name: "jobs of packer-9" });
+    await held.getByRole("row").nth(20).waitFor();
+    await held.getByRole("link", { name: first, exact: true }).waitFor();
+    assert.deepEqual(await findings(page), []);
+    await page.getByRole("link", { name: "All that run in held" }).waitFor();
+    await page.getByRole("button", { name: "Hide jobs of packer-9" }).click();
+    await held.waitFor({ state: "detached" });
   });
 });
 

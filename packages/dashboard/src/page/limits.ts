@@ -27,7 +27,7 @@ export const SCHEDULES_PER_PAGE = 50;
 
 /** Workers that are shown, and jobs of one that are: a search finds the others. */
 export const WORKERS_SHOWN = 100;
-export const HELD_SHOWN = 50;
+export const HELD_SHOWN = 20;
 
 /** Letters of one call of a redrive, and jobs that are retried or cancelled at once. */
 export const REDRIVE_AT_ONCE = 500;

@@ -29,7 +29,8 @@ export interface ActionProps {
   /** More of the form, which `run` reads by itself. */
   body?: ComponentChildren;
   isDangerous?: boolean;
-  isDisabled?: boolean;
+  /** Why it cannot be done now: told when the button is pressed or pointed at. */
+  whyNot?: string | undefined;
   isSmall?: boolean;
   isPrimary?: boolean;
   isWide?: boolean;
@@ -42,9 +43,9 @@ export interface ActionProps {
 
 /** One who may only look sees the value that a button shows, and no other buttons. */
 export function Action(props: ActionProps): JSX.Element | null {
-  const { session } = usePlace();
+  const { session, say } = usePlace();
   const [isOpen, setOpen] = useState(false);
-  const { title, label = title, isDisabled = false } = props;
+  const { title, label = title, whyNot } = props;
   if (!isAllowed(session, props.needs)) {
     return typeof label === "string" ? null : <span>{label}</span>;
   }
@@ -53,8 +54,9 @@ export function Action(props: ActionProps): JSX.Element | null {
       <button
         type="button"
         class={classOf(props)}
-        disabled={isDisabled}
-        onClick={() => setOpen(true)}
+        aria-disabled={whyNot !== undefined}
+        title={whyNot}
+        onClick={() => (whyNot === undefined ? setOpen(true) : say(whyNot))}
       >
         {label}
       </button>

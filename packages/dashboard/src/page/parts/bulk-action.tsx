@@ -55,7 +55,7 @@ interface BulkActionProps {
   filter: JobFilter;
   /** The queue of all of them, when there is one. */
   queue?: string | undefined;
-  isDisabled?: boolean;
+  whyNot?: string | undefined;
   isSmall?: boolean;
   label?: string;
   onDone(): void;

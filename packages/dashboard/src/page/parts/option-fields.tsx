@@ -3,12 +3,14 @@ import type { Parts } from "@sluice/protocol";
 import type { JSX } from "preact";
 import { useId } from "preact/hooks";
 import { ApiError } from "../data/api.ts";
+import { capital } from "../words/format.ts";
 import {
   choicesOf,
   controlOf,
   countOf,
   type Draft,
   type FieldErrors,
+  itemOf,
   labelOf,
   rangeOf,
   withItem,
@@ -61,28 +63,28 @@ function Group({ name, row, path, ...rest }: OptionProps): JSX.Element {
 function Items(props: OptionProps): JSX.Element {
   const { name, row, path, draft, errors, onChange } = props;
   const rows = row.kind.parts!;
-  const label = labelOf(name);
+  const item = itemOf(name);
   return (
     <fieldset class="option-group">
-      <legend>{label}</legend>
+      <legend>{labelOf(name)}</legend>
       <Sentence text={row.text} />
       {Array.from({ length: countOf(draft, path) }, (_, i) => {
         const at = `${path}[${i}]`;
         const remove = (): void => onChange(withoutItem(draft, path, i));
         return (
           <fieldset class="option-item" key={at}>
-            <legend>{`${label} ${i + 1}`}</legend>
+            <legend>{capital(`${item} ${i + 1}`)}</legend>
             <OptionFields {...props} rows={rows} at={`${at}.`} />
             <Wrong message={errors[at]} />
             <button type="button" class="small" onClick={remove}>
-              {`Remove ${label.toLowerCase()} ${i + 1}`}
+              {`Remove ${item} ${i + 1}`}
             </button>
           </fieldset>
         );
       })}
       <Wrong message={errors[path]} />
       <button type="button" class="small" onClick={() => onChange(withItem(draft, path, rows))}>
-        {`Add to ${label.toLowerCase()}`}
+        {`Add a ${item}`}
       </button>
     </fieldset>
   );

@@ -2,6 +2,7 @@
 import type { JSX } from "preact";
 import { lazy } from "../parts/lazy.tsx";
 import { OverviewView } from "../views/overview.tsx";
+import { capital } from "../words/format.ts";
 import type { Route } from "../words/route.ts";
 
 const Apps = lazy(async () => (await import("../views/apps.tsx")).AppsView);
@@ -89,6 +90,6 @@ export function titleOf(route: Route): string {
     case "audit":
       return "Audit log";
     default:
-      return route.view[0]!.toUpperCase() + route.view.slice(1);
+      return capital(route.view);
   }
 }

@@ -56,11 +56,15 @@ function Failure({ group, onDone }: { group: FailureGroup; onDone(): void }): JS
   const { id, error, jobs, retrying, firstAt, lastAt, trend, queues } = group;
   const filter = useMemo(() => ({ failure: id, states: ["dead", "failed"] as const }), [id]);
   const [queue] = queues.length === 1 ? queues : [];
+  const whyNot = jobs === 0 ? "None has ended: they are tried again by themselves." : undefined;
   return (
     <article class="failure">
       <header>
         <h2>{visible(error)}</h2>
-        <Sparkline points={[...trend]} label={`failures of each of the last 24 hours`} tone="bad" />
+        <figure>
+          <Sparkline points={[...trend]} label="failures in each of the last 24 hours" tone="bad" />
+          <figcaption class="muted">last 24 hours</figcaption>
+        </figure>
       </header>
       <p class="asides">
         <span>
@@ -91,7 +95,7 @@ function Failure({ group, onDone }: { group: FailureGroup; onDone(): void }): JS
           filter={filter}
           queue={queue?.queue}
           isSmall
-          isDisabled={jobs === 0}
+          whyNot={whyNot}
           onDone={onDone}
         />
         <BulkAction
@@ -99,10 +103,11 @@ function Failure({ group, onDone }: { group: FailureGroup; onDone(): void }): JS
           filter={filter}
           queue={queue?.queue}
           isSmall
-          isDisabled={jobs === 0}
+          whyNot={whyNot}
           onDone={onDone}
         />
         <a href={linkWith("jobs", { failure: id })}>Show the jobs</a>
+        {whyNot !== undefined && <span class="muted">{whyNot}</span>}
       </div>
     </article>
   );

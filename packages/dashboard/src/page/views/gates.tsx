@@ -72,7 +72,8 @@ interface GateProps {
 function Gate({ gate, onChange }: GateProps): JSX.Element {
   const now = useNow();
   const { session } = usePlace();
-  const { key, config, pattern, ladderStep, cooldown, inFlight } = gate;
+  const { key, config, pattern, ladderStep, cooldown } = gate;
+  const isPattern = key.endsWith("*");
   return (
     <article class={`gate ${cooldown === undefined ? "" : "cooling"}`}>
       <header>
@@ -84,10 +85,7 @@ function Gate({ gate, onChange }: GateProps): JSX.Element {
       </header>
       <p class="opening">{opening(gate, now)}</p>
       <div class="levels">
-        <Levels gate={gate} />
-        <span>
-          <b>{count(inFlight)}</b> in flight
-        </span>
+        {!isPattern && <Levels gate={gate} />}
         {ladderStep > 0 && <span class="warn">step {ladderStep} of its ladder</span>}
       </div>
       <Line gate={gate} />
@@ -149,7 +147,7 @@ function Levels({ gate }: { gate: GateInfo }): JSX.Element {
       )}
       {config?.concurrency !== undefined && (
         <Level
-          label="at once"
+          label="in flight"
           value={inFlight}
           max={config.concurrency}
           text={`${inFlight} of ${config.concurrency}`}
@@ -187,7 +185,10 @@ function Level({ label, value, max, text }: LevelProps): JSX.Element {
 
 /** Who waits: whose lanes stand in its line. */
 function Line({ gate }: { gate: GateInfo }): JSX.Element {
-  if (gate.line.length === 0) return <p class="muted line">no lane waits</p>;
+  const { config, inFlight } = gate;
+  // A limit of its own shows it above.
+  const flight = config?.concurrency === undefined ? ` · ${count(inFlight)} in flight` : "";
+  if (gate.line.length === 0) return <p class="muted line">no lane waits{flight}</p>;
   return (
     <p class="line">
       {count(gate.waitingLanes)} {gate.waitingLanes === 1 ? "lane waits" : "lanes wait"}:{" "}
@@ -197,6 +198,7 @@ function Line({ gate }: { gate: GateInfo }): JSX.Element {
           <a href={link("queues", queue)}>{queue}</a> tier {tier} ({count(lanes)})
         </span>
       ))}
+      {flight}
     </p>
   );
 }
@@ -213,7 +215,7 @@ function CoolAction({ gate, onDone }: GateActionProps): JSX.Element {
       title={`Cool ${key} down`}
       label="Cool down"
       isSmall
-      isDisabled={key.endsWith("*")}
+      whyNot={key.endsWith("*") ? "A pattern is no gate: cool its gates down." : undefined}
       text={`Nothing passes ${key} for a while. A cooldown never gets shorter by this.`}
       verb="Cool down"
       fields={[
@@ -260,7 +262,7 @@ function ClearAction({ gate, onDone }: GateActionProps): JSX.Element {
       title={`End the cooldown of ${key}`}
       label="End cooldown"
       isSmall
-      isDisabled={cooldown === undefined}
+      whyNot={cooldown === undefined ? `${key} is not cooling down.` : undefined}
       text={`Jobs pass ${key} again as its other limits allow.`}
       verb="End it"
       run={async () => {

@@ -4,7 +4,7 @@ import { at } from "../data/api.ts";
 import { useLive } from "../data/live.ts";
 import { MEMBERS_SHOWN } from "../limits.ts";
 import { Fact, Frame, Head, PageHead, Pill, Refused } from "../parts/bits.tsx";
-import { count, percent } from "../words/format.ts";
+import { capital, count, percent } from "../words/format.ts";
 import { link } from "../words/route.ts";
 import { toneOf } from "../words/tone.ts";
 import { visible } from "../words/visible.ts";
@@ -12,8 +12,8 @@ import { visible } from "../words/visible.ts";
 export function GroupView({ queue, group }: { queue: string; group: string }): JSX.Element {
   const { data, error } = useLive<GroupInfo>(at(["groups", queue, group]));
   const members = data?.members ?? [];
-  const states = Map.groupBy(members, ({ state }) => state ?? "open");
-  const ended = members.length - (states.get("open")?.length ?? 0);
+  const states = Map.groupBy(members, ({ state }) => state ?? "not ended");
+  const ended = members.length - (states.get("not ended")?.length ?? 0);
   return (
     <>
       <p class="crumb">
@@ -32,7 +32,7 @@ export function GroupView({ queue, group }: { queue: string; group: string }): J
               {members.length === 0 ? "–" : percent(ended / members.length)}
             </Fact>
             {[...states].map(([state, some]) => (
-              <Fact key={state} label={state} tone={state === "dead" ? "bad" : undefined}>
+              <Fact key={state} label={capital(state)} tone={state === "dead" ? "bad" : undefined}>
                 {count(some.length)}
               </Fact>
             ))}

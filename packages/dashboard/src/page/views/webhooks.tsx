@@ -146,7 +146,6 @@ function CreateWebhook({ onMade, onDone }: CreateProps): JSX.Element {
       title="Create a webhook"
       text="Its messages are signed with a secret that is shown once."
       verb="Create"
-      isPrimary
       fields={[
         { name: "url", label: "Address", hint: "public, on port 80 or 443" },
         { name: "name", label: "Name", hint: "for people" },

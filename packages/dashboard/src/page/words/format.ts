@@ -45,6 +45,9 @@ export function duration(ms: number): string {
   return `${value < 10 ? Math.round(value * 10) / 10 : Math.round(value)}${THIN}ms`;
 }
 
+/** As a heading or a label begins. */
+export const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
+
 const short = (value: number): string => value.toFixed(value < 100 ? 1 : 0);
 
 export function bytes(value: number): string {

@@ -7,12 +7,12 @@ export const FILTER_FIELDS = [
   ["lane", "Lane", "or a path as JSON"],
   ["error", "Error", "part of the last error"],
   ["text", "Payload", "part of the payload"],
-  ["id", "Job ids", "with commas between them"],
+  ["id", "Job ids", "b1u, b20"],
   ["gate", "Gate", ""],
-  ["group", "Group", "such as orders/batch-7"],
+  ["group", "Group", "orders/batch-7"],
   ["attempts", "Attempts used", "at least so many"],
   ["header", "Header", "name, or name=value"],
-  ["origin", "Came from", "the queue of a dead letter"],
+  ["origin", "Came from", "queue of a dead letter"],
 ] as const;
 
 export const RANGES = [

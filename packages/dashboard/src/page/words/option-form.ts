@@ -43,6 +43,9 @@ export function labelOf(name: string): string {
   return words[0]!.toUpperCase() + words.slice(1);
 }
 
+/** One of a list, within a sentence: a tier of the tiers. */
+export const itemOf = (name: string): string => labelOf(name).toLowerCase().replace(/s$/, "");
+
 /** What may be given, and what holds when nothing is. */
 export function rangeOf({ kind, default: absent, reckoned, isRequired }: Parts[string]): string {
   const words = kind.words.replace(/, or null$/, "");
@@ -55,7 +58,7 @@ export function rangeOf({ kind, default: absent, reckoned, isRequired }: Parts[s
 /** What a form shows of settings as they are answered. */
 export function draftOf(rows: Parts, settings: Values, at = ""): Draft {
   const draft: Record<string, string | boolean> = {};
-  for (const [name, { kind }] of Object.entries(rows)) {
+  for (const [name, { kind, default: absent }] of Object.entries(rows)) {
     const path = at + name;
     const value = settings[name];
     const control = controlOf(kind);
@@ -65,7 +68,7 @@ export function draftOf(rows: Parts, settings: Values, at = ""): Draft {
       for (const [i, item] of ((value ?? []) as readonly Values[]).entries()) {
         Object.assign(draft, draftOf(kind.parts!, item, `${path}[${i}].`));
       }
-    } else draft[path] = control === "flag" ? value === true : textOf(kind, value);
+    } else draft[path] = control === "flag" ? (value ?? absent) === true : textOf(kind, value);
   }
   return draft;
 }

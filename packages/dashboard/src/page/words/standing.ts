@@ -49,7 +49,13 @@ function gatedText({ gates = [], gatesTotal }: Standing, outRate: number, now: n
   const others = (gatesTotal ?? 1) - gates.length;
   const more = others > 0 ? `, and ${count(others)} more` : "";
   // By their names: which of them keeps most changes from moment to moment.
-  const names = gates.map(nameText).sort().join(", ");
+  const names =
+    gates.length === 1
+      ? nameText(first)
+      : gates
+          .map(({ gate }) => gate)
+          .sort()
+          .join(", ");
   if (outRate > 0) return `moving, held back by ${names}${more}`;
   if (gatesTotal === undefined) return `gated, its oldest job by ${gateText(first, now)}`;
   if (gatesTotal === 1) return `all gated by ${gateText(first, now)}`;

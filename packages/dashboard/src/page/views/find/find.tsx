@@ -96,7 +96,7 @@ function BulkActions({ filter, selected, onDone }: BulkActionsProps): JSX.Elemen
           action={action}
           filter={meant}
           isSmall
-          isDisabled={isAll}
+          whyNot={isAll ? "Filter the jobs first, or select some." : undefined}
           onDone={onDone}
         />
       ))}

@@ -25,12 +25,13 @@ export function JobActions(props: JobActionProps): JSX.Element {
 function RetryJob({ job, onDone }: JobActionProps): JSX.Element {
   const { id, state } = job;
   const isNow = state === "delayed";
+  const canRun = hasEnded(state) || isNow || state === "dead";
   return (
     <Action
       title={isNow ? `Run job ${id} now` : `Retry job ${id}`}
       label={isNow ? "Run now" : "Retry"}
       isPrimary
-      isDisabled={!(hasEnded(state) || isNow || state === "dead")}
+      whyNot={canRun ? undefined : `Job ${id} is ${state}: it has not ended.`}
       text={retryText(job)}
       verb={isNow ? "Run now" : "Retry"}
       needs={["produce", job.queue]}
@@ -88,7 +89,7 @@ function CancelJob({ job: { id, state, queue }, onDone }: JobActionProps): JSX.E
       title={`Cancel job ${id}`}
       label="Cancel"
       isDangerous
-      isDisabled={hasEnded(state)}
+      whyNot={hasEnded(state) ? `Job ${id} has ended: it is ${state}.` : undefined}
       text="It is cancelled for good. The worker that holds it is asked to stop."
       verb="Cancel it"
       needs={["produce", queue]}

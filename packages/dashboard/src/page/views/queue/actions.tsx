@@ -88,7 +88,7 @@ function RedriveAction({ info, item, onDone }: QueueActionsProps): JSX.Element {
       text={`Dead jobs of ${from} go back to the queues they came from, oldest first.`}
       verb="Redrive"
       needs={["operate", from]}
-      isDisabled={total === 0}
+      whyNot={total === 0 ? `There are no dead letters of ${name}.` : undefined}
       run={async (_, tell, signal) => {
         const moved = await redrive(from, total, tell, signal);
         return `Redriven from ${from}: ${count(moved)} ${moved === 1 ? "job" : "jobs"}.`;

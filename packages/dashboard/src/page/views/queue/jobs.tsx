@@ -208,7 +208,8 @@ function ChosenActions({ queue, ids, onDone, refresh }: ChosenProps): JSX.Elemen
     onDone();
   };
   const needs = ["produce", queue] as const;
-  const shared = { isDisabled: ids.length === 0, isSmall: true, onDone: done, needs };
+  const whyNot = ids.length === 0 ? "Select jobs first." : undefined;
+  const shared = { whyNot, isSmall: true, onDone: done, needs };
   const all = `${count(ids.length)} selected`;
   return (
     <div class="chosen">

@@ -6,7 +6,7 @@ import { useNow } from "../../data/context.ts";
 import { ofQueue, useLive } from "../../data/live.ts";
 import { Choice, Fact, Refused } from "../../parts/bits.tsx";
 import { Chart } from "../../parts/chart.tsx";
-import { age, bytes, count, rate } from "../../words/format.ts";
+import { age, bytes, capital, count, rate } from "../../words/format.ts";
 import { link, QUEUE_TABS, type QueueTab } from "../../words/route.ts";
 import { isTrouble, standingText } from "../../words/standing.ts";
 import { QueueActions } from "./actions.tsx";
@@ -32,8 +32,6 @@ export function QueueView({ queue, tab }: { queue: string; tab: QueueTab }): JSX
       </header>
       <Refused error={error} />
       <Figures info={data} item={item} />
-      <Charts queue={queue} isAside={tab !== "lanes"} />
-      <Tiers info={data} />
       <nav class="tabs" aria-label={`parts of ${queue}`}>
         {QUEUE_TABS.map((one) => (
           <a
@@ -41,12 +39,19 @@ export function QueueView({ queue, tab }: { queue: string; tab: QueueTab }): JSX
             href={link("queues", queue, one)}
             aria-current={one === tab ? "page" : undefined}
           >
-            {one[0]!.toUpperCase() + one.slice(1)}
+            {one === "lanes" ? "Overview" : capital(one)}
           </a>
         ))}
       </nav>
       <div class="tab">
-        {tab === "lanes" && <Lanes queue={queue} tiers={data?.config.tiers} />}
+        {tab === "lanes" && (
+          <>
+            <Charts queue={queue} />
+            <Tiers info={data} />
+            <h2>Lanes</h2>
+            <Lanes queue={queue} tiers={data?.config.tiers} />
+          </>
+        )}
         {tab === "jobs" && (
           <Jobs queue={queue} stats={data?.stats} isDeadLetters={item?.isDeadLetters === true} />
         )}
@@ -129,7 +134,7 @@ const RANGES = [
 ] as const;
 type Range = (typeof RANGES)[number][0];
 
-function Charts({ queue, isAside }: { queue: string; isAside: boolean }): JSX.Element {
+function Charts({ queue }: { queue: string }): JSX.Element {
   const [range, setRange] = useState<Range>("30m");
   const { data } = useLive<QueueHistory>(at(["queues", queue, "history"], { range }));
   const times = data?.times ?? [];
@@ -139,7 +144,7 @@ function Charts({ queue, isAside }: { queue: string; isAside: boolean }): JSX.El
       <div class="tools ranges">
         <Choice<Range> label="Charts of" value={range} options={RANGES} onChoose={setRange} />
       </div>
-      <div class={`charts ${isAside ? "aside" : ""}`}>
+      <div class="charts">
         <Chart
           title="Throughput, jobs a second"
           times={times}

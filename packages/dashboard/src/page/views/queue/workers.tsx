@@ -1,19 +1,17 @@
-import type { JobsJson, WorkerInfo } from "@sluice/protocol";
+import type { WorkerInfo } from "@sluice/protocol";
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { at } from "../../data/api.ts";
-import { useNow } from "../../data/context.ts";
 import { ofQueue, useLive } from "../../data/live.ts";
 import { HELD_SHOWN, WORKERS_SHOWN } from "../../limits.ts";
-import { Empty, Frame, Head, Refused, Search } from "../../parts/bits.tsx";
-import { ago, count, duration, laneText } from "../../words/format.ts";
-import { link } from "../../words/route.ts";
-import { visible } from "../../words/visible.ts";
+import { Empty, Refused, Search } from "../../parts/bits.tsx";
+import { WorkerTable } from "../../parts/worker-table.tsx";
+import { count } from "../../words/format.ts";
 
 export function Workers({ queue }: { queue: string }): JSX.Element {
   const [search, setSearch] = useState("");
   const { data, error } = useLive<{ items: WorkerInfo[] }>(
-    at(["queues", queue, "workers"]),
+    at(["queues", queue, "workers"], { jobs: HELD_SHOWN }),
     ofQueue(queue),
   );
   const found = (data?.items ?? []).filter(({ name }) => name.includes(search));
@@ -38,74 +36,12 @@ export function Workers({ queue }: { queue: string }): JSX.Element {
           )}
         </Empty>
       )}
-      {found.slice(0, WORKERS_SHOWN).map((worker) => (
-        <Worker key={worker.name} worker={worker} />
-      ))}
+      {found.length > 0 && <WorkerTable workers={found.slice(0, WORKERS_SHOWN)} hasQueue={false} />}
       {found.length > WORKERS_SHOWN && (
         <p class="muted">
           {count(found.length - WORKERS_SHOWN)} more are not shown: search for a part of the name.
         </p>
       )}
     </>
-  );
-}
-
-interface WorkerProps {
-  worker: WorkerInfo;
-  /** Whether its queue is shown: the page has workers of several. */
-  hasQueue?: boolean;
-}
-
-export function Worker({ worker, hasQueue }: WorkerProps): JSX.Element {
-  const [isOpen, setOpen] = useState(false);
-  const { name, queue, free, running, place, since } = worker;
-  const now = useNow();
-  return (
-    <details class="worker" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary>
-        <b>{visible(name)}</b>
-        {hasQueue === true && <span class="muted">{queue}</span>}
-        <span class="muted place">
-          {place !== undefined &&
-            `${visible(place.host)}, process ${place.process}, Sluice ${visible(place.version)}`}
-          {since !== undefined && ` · connected ${ago(now - since)}`}
-        </span>
-        <span class="holds">
-          holds <b>{count(running)}</b>, {count(free)} free
-        </span>
-      </summary>
-      {isOpen && <Held queue={queue} worker={name} />}
-    </details>
-  );
-}
-
-function Held({ queue, worker }: { queue: string; worker: string }): JSX.Element {
-  const now = useNow();
-  const query = { state: "running", worker, limit: HELD_SHOWN };
-  const { data } = useLive<JobsJson>(at(["queues", queue, "jobs"], query), ofQueue(queue));
-  const isCut = data?.cursor !== undefined;
-  if (data?.items.length === 0) {
-    return <Empty>{isCut ? "What it holds was not found yet." : "It holds nothing now."}</Empty>;
-  }
-  return (
-    <Frame label={`jobs of ${worker}${isCut ? ", the first of them" : ""}`}>
-      <table>
-        <Head columns={["Job", "Lane", ">Attempt", ">Lease ends in"]} />
-        <tbody>
-          {data?.items.map(({ id, fairnessKey, attempt, attempts, at: until }) => (
-            <tr key={id}>
-              <th scope="row">
-                <a href={link("jobs", id)}>{id}</a>
-              </th>
-              <td>{laneText(fairnessKey)}</td>
-              <td class="number">
-                {attempt + 1} of {attempts}
-              </td>
-              <td class="number">{until === undefined ? "–" : duration(until - now)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Frame>
   );
 }
