@@ -261,9 +261,7 @@ export class Queue<Payload = unknown, Result = unknown, Output = Payload> extend
 
 /** `add(name, data, options)` of BullMQ would store the name as the payload. */
 function namedAdd(): SluiceError {
-  const message =
-    "add takes a payload and options, and jobs have no name: " +
-    "put it into the payload, or use a queue for each";
+  const message = "add takes a payload and options: jobs have no name";
   return new SluiceError("INVALID", message, { field: "add" });
 }
 

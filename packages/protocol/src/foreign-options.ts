@@ -46,9 +46,8 @@ const INSTEAD: Readonly<Record<string, string>> = {
   lockDuration: "use lease",
   lifo: "there is no last in, first out; use priority",
   parent: "use after, or sluice.flow",
-  failParentOnFailure: "use onDependencyFailure",
   queueName: "use queue",
-  name: "jobs have no name: use a field of the payload, or a queue for each",
+  name: "jobs have no name",
   data: "use payload",
   opts: "options are beside the payload",
 };
