@@ -15,7 +15,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorCode, readonly [meaning: string, 
     ],
     FORBIDDEN: [
       "The key may not do this.",
-      "Use another key, or change its grants with `sluice keys set`.",
+      "Use another key, or change its grants with `sluice keys set`. `sluice.queue(name)` needs `admin` if it makes or changes the queue.",
     ],
     QUEUE_NOT_FOUND: [
       "There is no queue of that name.",
