@@ -19,7 +19,7 @@ async function logIn(page: Page, key: string): Promise<void> {
 test("a wrong key is refused in words, a right one gets in and stays in over a reload", () =>
   stage.look("", async (page) => {
     // The pages of the apps share this login, and their key is a setting.
-    await page.getByText("The API key of the server's settings").waitFor();
+    await page.getByText("An API key of this server").waitFor();
     await logIn(page, "sk_wrong");
     await page.getByRole("alert").getByText(/key/).waitFor();
     await logIn(page, KEY);

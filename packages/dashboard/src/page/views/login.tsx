@@ -33,8 +33,8 @@ export function Login({ onIn }: { onIn(): void }): JSX.Element {
           Log in
         </button>
         <p class="muted">
-          The API key of the server's settings, if it has one. Else one that{" "}
-          <code>sluice keys create</code> made, or the server printed at its first start.
+          An API key of this server: the one that it printed at its first start, one made by{" "}
+          <code>sluice keys create</code>, or the one in its settings.
         </p>
       </form>
     </main>
