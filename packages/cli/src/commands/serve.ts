@@ -2,6 +2,7 @@ import { type Broker, needs } from "@sluice/protocol";
 import type { OutboxRelay } from "sluice/postgres";
 import { type Call, type Command, EXIT, wordsOf } from "../command.ts";
 import type { Demo } from "../demo/demo.ts";
+import { inlineMore } from "../serve/inlining.ts";
 import type { Served } from "../serve/server.ts";
 import { SERVE_OPTIONS, SERVE_USAGE, serveSettings } from "../serve/settings.ts";
 import { DEFAULT_URL } from "../target.ts";
@@ -16,6 +17,7 @@ ${SERVE_USAGE}
   run: async (call) => {
     wordsOf(call.words);
     const settings = serveSettings(call);
+    inlineMore();
     const server = () => import("../serve/server.ts");
     const { startServer } = await needs("sluice serve", ["@sluice/server"], server);
     const { postgres } = settings;
