@@ -56,7 +56,7 @@ export { SluiceHandles } from "./sluice-handles.ts";
 export type { Steps } from "./steps.ts";
 export type { Store, StoreChange, StoreItem } from "./store.ts";
 export { loadTracing, type OpenTelemetry, Tracing } from "./trace.ts";
-export { type Run, runnerOf, type Transaction } from "./transaction.ts";
+export { notTransaction, type Run, runnerOf, type Transaction } from "./transaction.ts";
 export type { EventsNamed, SluiceEvent, SluiceEventFilter } from "./value-events.ts";
 export type { WorkJob } from "./work-job.ts";
 export type { Worker } from "./worker.ts";

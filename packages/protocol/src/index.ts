@@ -80,6 +80,7 @@ export {
   STEP_VALUE_BYTES_MAX,
   STEPS_MAX,
 } from "./limits.ts";
+export { A_NAME, isName } from "./names.ts";
 export { nearest } from "./nearest.ts";
 export { missingPackage, needs } from "./needs.ts";
 export { checkSameCall, partOfOperation, titleOf } from "./operation.ts";

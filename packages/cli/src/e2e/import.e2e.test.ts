@@ -45,8 +45,8 @@ test("moves the jobs of pg-boss once, and leaves those that run", async () => {
   await boss.send("mail", { to: "now" }, { retryLimit: 4 });
   await boss.send("mail", { to: "later" }, { startAfter: later });
   await boss.stop({ graceful: false });
-  assert.deepEqual(JSON.parse((await imported("pg-boss")).out), { moved: 2 });
-  assert.deepEqual(JSON.parse((await imported("pg-boss")).out), { moved: 0 });
+  assert.deepEqual(JSON.parse((await imported("pg-boss")).out), { moved: 2, left: [] });
+  assert.deepEqual(JSON.parse((await imported("pg-boss")).out), { moved: 0, left: [] });
   const [now, delayed] = await outbox();
   assert.deepEqual(now, { queue: "mail", payload: { to: "now" }, options: { attempts: 5 } });
   assert.deepEqual(delayed!.payload, { to: "later" });
@@ -62,8 +62,8 @@ test("moves the jobs of Graphile Worker once, those of a named queue in order", 
   for (let n = 0; n < 3; n++) await utils.addJob("sync", { n }, { queueName: "acme" });
   await utils.addJob("report", { of: "later" }, { runAt, maxAttempts: 3 });
   await utils.release();
-  assert.deepEqual(JSON.parse((await imported("graphile")).out), { moved: 4 });
-  assert.deepEqual(JSON.parse((await imported("graphile")).out), { moved: 0 });
+  assert.deepEqual(JSON.parse((await imported("graphile")).out), { moved: 4, left: [] });
+  assert.deepEqual(JSON.parse((await imported("graphile")).out), { moved: 0, left: [] });
   const jobs = await outbox();
   assert.deepEqual(
     jobs.slice(0, 3).map(({ payload, options }) => [payload, options.fairnessKey, options.ordered]),
@@ -85,7 +85,7 @@ test("gives jobs that are retried without end as many attempts as a job may have
   for (const source of ["pg-boss", "graphile"]) {
     const { err, out } = await imported(source);
     assert.equal(err, "");
-    assert.deepEqual(JSON.parse(out), { moved: 1 });
+    assert.deepEqual(JSON.parse(out), { moved: 1, left: [] });
   }
   const jobs = await outbox();
   assert.deepEqual(
@@ -94,10 +94,44 @@ test("gives jobs that are retried without end as many attempts as a job may have
   );
 });
 
+test("moves the rest when some jobs cannot be moved, and names these", async () => {
+  const boss = new PgBoss({ connectionString: server.url, schedule: false, supervise: false });
+  await boss.start();
+  for (const name of ["mail", "bad/name"]) await boss.createQueue(name);
+  for (const name of ["mail", "bad/name", "mail", "bad/name"]) await boss.send(name, { name });
+  await boss.stop({ graceful: false });
+  const utils = await makeWorkerUtils({ pgPool: pool, logger: new Logger(() => () => {}) });
+  for (const name of ["report", "send a mail", "report"]) await utils.addJob(name, { name });
+  await utils.addJob("report", { of: "never" });
+  await pool.query(`UPDATE graphile_worker._private_jobs SET run_at = 'infinity'
+    WHERE payload::text LIKE '%never%'`);
+  await utils.release();
+  const ofBoss = await imported("pg-boss");
+  assert.equal(ofBoss.code, 1, ofBoss.err);
+  const { moved, left } = JSON.parse(ofBoss.out);
+  assert.equal(moved, 2);
+  assert.deepEqual([left[0].queue, left[0].jobs, left.length], ["bad/name", 2, 1]);
+  const ofGraphile = await runSluice(["import", "graphile", "--postgres", server.url]);
+  assert.equal(ofGraphile.code, 1, ofGraphile.err);
+  assert.match(ofGraphile.out, /^2 jobs were moved/);
+  assert.match(ofGraphile.out, /1 job stays in "report": it waits for an infinite time/);
+  assert.match(ofGraphile.out, /1 job stays in "send a mail": its queue must have a name of/);
+  assert.equal((await outbox()).length, 4);
+  const again = await imported("pg-boss", "--rename", "bad/name=good-name");
+  assert.deepEqual(JSON.parse(again.out), { moved: 2, left: [] });
+  const jobs = await outbox();
+  assert.deepEqual(
+    jobs.map(({ queue }) => queue),
+    ["good-name", "good-name"],
+  );
+});
+
 test("says what is wrong with what it was given", async () => {
   const cases: [string[], number, RegExp][] = [
     [["bull"], 2, /not one of pg-boss, graphile/],
     [["pg-boss", "--schema", "a b"], 2, /--schema must be/],
+    [["pg-boss", "--rename", "mail"], 2, /--rename must be OLD=NEW/],
+    [["pg-boss", "--rename", "mail=a b"], 2, /--rename must be OLD=NEW/],
     [["pg-boss", "--schema", "elsewhere"], 1, /there is no table .*elsewhere/],
   ];
   for (const [[source = "", ...words], code, message] of cases) {

@@ -1,5 +1,11 @@
 /** Adds in a user's own transaction, with the drivers that people have. */
-import { type Run, runnerOf, type Transaction, toInstallError } from "@sluice/client";
+import {
+  notTransaction,
+  type Run,
+  runnerOf,
+  type Transaction,
+  toInstallError,
+} from "@sluice/client";
 import { invalid, type JobOptions, readJob, SluiceError, tellOptions } from "@sluice/protocol";
 
 /** An add that becomes a job when its transaction commits. */
@@ -8,14 +14,18 @@ export interface OutboxJob {
   readonly outboxId: string;
 }
 
+const FIELD = "in.tx";
+
 const ADD = "SELECT sluice.add_bytes($1, $2, $3::text::jsonb) AS id";
 
 /** What `sluice.in(tx)` answers. */
 export class Outbox {
+  readonly #tx: Transaction;
   readonly #run: Run;
 
   constructor(tx: Transaction) {
-    this.#run = runnerOf("in.tx", tx);
+    this.#tx = tx;
+    this.#run = runnerOf(FIELD, tx);
   }
 
   /** Adds a job within the transaction: it exists if the transaction commits, and only then. */
@@ -30,8 +40,9 @@ export class Outbox {
     // As JSON: a Date as a number, the handle of a job as its id.
     const told = JSON.stringify(tellOptions(job));
     try {
-      const rows = await this.#run(ADD, [queue, bytesOf(payload), told]);
-      return { outboxId: String((rows[0] as { id: unknown }).id) };
+      const [row] = await this.#run(ADD, [queue, bytesOf(payload), told]);
+      if (row === undefined) throw notTransaction(FIELD, this.#tx);
+      return { outboxId: String((row as { id: unknown }).id) };
     } catch (error) {
       throw toOutboxError(error);
     }
@@ -58,6 +69,7 @@ const NOT_STORED = new Set(["22P05", "22P02"]);
 
 /** Drizzle wraps what the database says. */
 function toOutboxError(error: unknown): unknown {
+  if (error instanceof SluiceError) return error;
   const { cause = error } = error as { cause?: unknown };
   const { code = "", message = "" } = cause as { code?: string; message?: string };
   if (NOT_STORED.has(code)) {
