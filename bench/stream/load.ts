@@ -24,6 +24,8 @@ export interface LoadOptions {
   readonly works?: boolean;
   // Of the producer and of the consumer each.
   readonly connections?: number;
+  // Of a whole server. Absent: its stream alone.
+  readonly threads?: number;
 }
 
 export class StreamLoad implements AsyncDisposable {
@@ -42,7 +44,8 @@ export class StreamLoad implements AsyncDisposable {
   static async open(options: LoadOptions): Promise<StreamLoad> {
     const { payloadBytes, lanes, durability = "fsync", works = true, connections = 1 } = options;
     const load = new StreamLoad(options);
-    const url = await load.server.ask<string>("open", load.#scratch.fresh(), durability);
+    const served = [load.#scratch.fresh(), durability, options.threads ?? 0];
+    const url = await load.server.ask<string>("open", ...served);
     await load.producer.ask("open", url, payloadBytes, lanes, connections);
     await load.consumer.ask("open", url, works, connections);
     return load;

@@ -5,6 +5,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { openBroker } from "@sluice/broker";
 import { FileLog } from "@sluice/log";
+import { serve } from "@sluice/server";
 import { serveStream } from "@sluice/server/stream";
 import { answer } from "../answer.ts";
 
@@ -12,9 +13,10 @@ import { answer } from "../answer.ts";
 const SEGMENT_BYTES = 16 * 1024 * 1024;
 
 answer({
-  async open(dir: string, durability: "fsync" | "os") {
+  async open(dir: string, durability: "fsync" | "os", threads: number) {
     const log = await FileLog.open({ dir, durability, segmentBytes: SEGMENT_BYTES });
     const broker = await openBroker({ log });
+    if (threads > 0) return (await serve({ broker, threads, log: "silent" })).address;
     const http = createServer();
     serveStream(http, { open: async () => broker });
     http.listen(0, "127.0.0.1");
