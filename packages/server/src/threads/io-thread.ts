@@ -4,7 +4,7 @@ import { FrameReader } from "@sluice/protocol/wire";
 import { UNTAKEN_BYTES_MAX } from "../limits.ts";
 import { ThreadConnection } from "./connection.ts";
 import type { FromThread, ListenAt, ThreadData, ToThread } from "./messages.ts";
-import { type Ends, numberBytes, PACKET, PacketPort, textOf } from "./packets.ts";
+import { bodyOf, type Ends, numberBytes, PACKET, PacketPort, textOf } from "./packets.ts";
 
 /** In the repository Node runs the sources; what is published has its files beside each other. */
 const FILE = import.meta.url.endsWith(".ts") ? "./thread/main.ts" : "./io-thread.js";
@@ -99,7 +99,7 @@ export class IoThread {
     const reader = new FrameReader(batch);
     while (reader.next()) {
       const { kind, operation: id } = reader;
-      const body = reader.raw(reader.left);
+      const body = bodyOf(reader, batch);
       if (kind === PACKET.opened) this.#open(id, body);
       else this.#connections.get(id)?.handle(kind, body);
       if (kind === PACKET.closed) this.#forget(id);

@@ -217,6 +217,16 @@ test("a request that is under way is answered before the server closes", WITHIN,
   await client.close({ timeout: 0 });
 });
 
+test("a thread that does nothing any more does not keep the server open", WITHIN, async (t) => {
+  const threads = threadsOf(t);
+  const { server } = await threaded(t, { threads: 2 });
+  const socket = await connected(server.port);
+  await turns(20);
+  threads[0]!.postMessage = () => {};
+  await server.close({ timeout: 10 });
+  socket.destroy();
+});
+
 test("the failure of a thread is reported, and the others serve to the end", WITHIN, async (t) => {
   const threads = threadsOf(t);
   const { server } = await threaded(t);

@@ -1,6 +1,6 @@
 /** Listens with threads: what they accept is handed to the HTTP server as its own. */
 import { type Duration, parseDuration } from "@sluice/protocol";
-import { CLOSE_TIMEOUT_MS } from "../limits.ts";
+import { CLOSE_TIMEOUT_MS, STREAM_CLOSE_MS } from "../limits.ts";
 import { secureOptions } from "../shell/listener.ts";
 import type { ShellOptions } from "../shell/options.ts";
 import type { Shell } from "../shell/shell.ts";
@@ -49,7 +49,11 @@ export async function listenWithThreads(
     ...opened,
     close: async (timeout = CLOSE_TIMEOUT_MS) => {
       const timeoutMs = parseDuration("close.timeout", timeout);
-      const timer = setTimeout(() => opened.threads.cut(), timeoutMs);
+      let timer = setTimeout(() => {
+        opened.threads.cut();
+        // A thread that does not answer reports no end of its connections.
+        timer = setTimeout(() => void opened.threads.end(), STREAM_CLOSE_MS);
+      }, timeoutMs);
       try {
         await app.close();
         await opened.threads.idle();

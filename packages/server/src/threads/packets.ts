@@ -5,6 +5,7 @@
  * as one message, whose memory the other end takes over.
  */
 import type { MessagePort } from "node:worker_threads";
+import type { FrameReader } from "@sluice/protocol/wire";
 
 export const PACKET = {
   /** A client has connected; JSON of both addresses follows. */
@@ -98,6 +99,15 @@ export class PacketPort {
     this.#bytes = 0;
     this.#port.postMessage(batch, [batch.buffer]);
   }
+}
+
+/**
+ * The body of the packet that is read. What waits must not keep the memory of a whole batch, which
+ * has the bytes of other connections: a body that is the smaller part of its batch is copied.
+ */
+export function bodyOf(reader: FrameReader, batch: Uint8Array): Uint8Array {
+  const body = reader.raw(reader.left);
+  return body.length >= batch.length / 2 ? body : body.slice();
 }
 
 export function numberBytes(value: number): Uint8Array {

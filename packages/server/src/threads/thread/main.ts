@@ -9,7 +9,7 @@ import { FrameReader } from "@sluice/protocol/wire";
 import { UNTAKEN_BYTES_MAX } from "../../limits.ts";
 import { newWebSockets } from "../../stream/ws-socket.ts";
 import type { FromThread, ListenAt, ThreadData, ToThread } from "../messages.ts";
-import { numberOf, PACKET, PacketPort } from "../packets.ts";
+import { bodyOf, numberOf, PACKET, PacketPort } from "../packets.ts";
 import { Accepted } from "./accepted.ts";
 
 const { tls, connectionsMax } = workerData as ThreadData;
@@ -73,7 +73,7 @@ function take(batch: Uint8Array): void {
   const reader = new FrameReader(batch);
   while (reader.next()) {
     const { kind, operation: id } = reader;
-    const body = reader.raw(reader.left);
+    const body = bodyOf(reader, batch);
     if (kind === PACKET.took) port.untakenBytes -= numberOf(body);
     else connections.get(id)?.handle(kind, body);
   }
