@@ -7,7 +7,6 @@ import {
   SERVER_OPTIONS,
   SluiceError,
   SystemClock,
-  THREADS,
 } from "@sluice/protocol";
 import type { FastifyInstance } from "fastify";
 import type { AuditLog } from "./audit/audit-log.ts";
@@ -97,7 +96,8 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const clock = options.clock ?? new SystemClock();
   const parts = { ...options, clock, peers: cluster?.keys, own };
   const access = new BrokerAccess(parts, hasKeys, rootKey);
-  const threads = THREADS.parse("threads", options.threads ?? 1);
+  const { default: threadsUsual, kind } = SERVER_OPTIONS.threads;
+  const threads = kind.parse("threads", options.threads ?? threadsUsual);
   const shell = newShell({ ...options, clock }, access, { isThreaded: threads > 1 });
   warnOfPlainText(shell, options, hasKeys);
   for (const warning of options.warnings ?? []) shell.log.warn(warning);

@@ -29,6 +29,8 @@ ${SERVE_USAGE}
   },
 };
 
+const CONFIRMS_NOTHING = "nothing more is confirmed, so the server stops";
+
 async function run(call: Call, served: Served, postgres: string | undefined): Promise<number> {
   const { out, progress } = call.output;
   const stopped = new Promise<undefined>((resolve) => {
@@ -50,7 +52,9 @@ async function run(call: Call, served: Served, postgres: string | undefined): Pr
     relay = postgres === undefined ? undefined : await startRelay(call, broker, postgres);
     const error = await Promise.race([stopped, served.failed]);
     if (error === undefined) return EXIT.well;
-    progress.write(`${error.message}: nothing more is confirmed, so the server stops\n`);
+    // Of a thread the log knows nothing: what was taken is confirmed.
+    const rest = error.code === "CLOSED" ? "the server stops" : CONFIRMS_NOTHING;
+    progress.write(`${error.message}: ${rest}\n`);
     return EXIT.wrong;
   } finally {
     await relay?.close();

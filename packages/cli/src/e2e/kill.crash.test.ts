@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import type { LeasedJob } from "@sluice/protocol";
 import { addAll, codesOf, job, take, textOf } from "../testing/jobs.ts";
 import { newDir, spawnServe } from "../testing/spawn-serve.ts";
@@ -70,13 +70,20 @@ test("a server that is asked to end does so in order, and can be started again",
   assert.equal((await take((await second.connect()).broker, "q", 1)).length, 1);
 });
 
-test("a server that is killed under load loses no confirmed add and doubles none", async (t) => {
+for (const threads of [1, 3]) {
+  const where = threads === 1 ? "" : `, with ${threads} threads`;
+  const promise = `loses no confirmed add and doubles none${where}`;
+  test(`a server that is killed under load ${promise}`, (t) => killedUnderLoad(t, threads));
+}
+
+async function killedUnderLoad(t: TestContext, threads: number): Promise<void> {
   const dir = newDir();
-  let server = await spawnServe(t, ["--durability", "os"], dir);
+  const words = ["--durability", "os", "--threads", String(threads)];
+  let server = await spawnServe(t, words, dir);
   const { broker } = await server.connect();
   const restart = async (): Promise<void> => {
     await server.end("SIGKILL");
-    server = await spawnServe(t, ["--durability", "os", "--port", String(server.port)], dir);
+    server = await spawnServe(t, [...words, "--port", String(server.port)], dir);
   };
   await broker.setQueue("q", { lease: 600_000 });
 
@@ -118,4 +125,4 @@ test("a server that is killed under load loses no confirmed add and doubles none
   assert.ok(outcomes.every(({ ok }) => ok === true));
   assert.deepEqual(codesOf(await broker.ack([jobs[0]!])), ["ALREADY_FINISHED"]);
   assert.equal((await broker.queue("q")).stats.finished, confirmed.size);
-});
+}

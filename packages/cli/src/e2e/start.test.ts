@@ -14,6 +14,8 @@ test("reports in one line why a server cannot start", async (t) => {
     [["--dir", dir], /^the log in [^\n]* is in use by process \d+\. [^\n]*sluice serve[^\n]*\n$/],
     [["--log-level", "loud"], /^--log-level must be one of fatal, [^\n]*, got "loud"\n$/],
     [["--port", "high"], /^--port must be an integer from 0 to 65535, got "high"\n$/],
+    [["--threads", "65"], /^--threads must be an integer from 1 to 64, got 65\n$/],
+    [["--threads", "3", "--port", String(port)], /^port \d+ of 127.0.0.1 is in use[^\n]*\n$/],
     [["--resume", "2h"], /^--resume must be [^\n]* of at most 3600000 ms, got "2h"\n$/],
     [["--tls-cert", NO_PEM, "--tls-key", NO_PEM], /^tls must be a certificate [^\n]*\n$/],
     [["--dir", "nats://me:secret@a/jobs"], /^dir must be a directory, got nats:[^\n]* for NATS\n$/],

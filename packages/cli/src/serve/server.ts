@@ -33,7 +33,7 @@ export interface Served {
   readonly broker: Promise<Broker>;
   /** The first key, when keys are on and there was none. */
   readonly firstKey: Promise<CreatedKey | undefined>;
-  /** Resolves when the log can confirm nothing more. */
+  /** Resolves when the log can confirm nothing more, or a thread of the server has failed. */
   readonly failed: Promise<SluiceError>;
   close(): Promise<void>;
 }
@@ -81,7 +81,7 @@ export async function startServer(settings: ServerSettings): Promise<Served> {
     dir: describePlace(place),
     broker,
     firstKey,
-    failed,
+    failed: Promise.race([failed, running.failed]),
     close,
   };
 }
@@ -110,13 +110,21 @@ function describePlace({ durability, log, dir }: LogPlace): string {
 
 export function serverOptions(settings: ServerSettings): Omit<ServeOptions, "broker"> {
   const { host, port = SERVER_OPTIONS.port.default, insecure, keys, rootKey } = settings;
-  const { resume, allowHosts, allowOrigins, webhookHosts: hosts, logLevel = "info" } = settings;
+  const {
+    threads,
+    resume,
+    allowHosts,
+    allowOrigins,
+    webhookHosts: hosts,
+    logLevel = "info",
+  } = settings;
   return {
     host,
     port,
     insecure,
     keys: rootKey === undefined ? keys === true : { rootKey },
     tls: tlsOf(settings),
+    threads,
     resume,
     allowHosts,
     allowOrigins,

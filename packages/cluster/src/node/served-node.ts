@@ -31,7 +31,7 @@ export interface ServedNode {
   readonly node: ClusterNode;
   readonly broker: Promise<Broker>;
   readonly server: RunningServer;
-  /** Resolves when another process has taken the name of this node. */
+  /** Resolves when another process has taken its name, or a thread of its server has failed. */
   readonly failed: Promise<SluiceError>;
   /** Gives its partitions to the others, and ends. */
   close(): Promise<void>;
@@ -77,7 +77,9 @@ export async function runServedNode(
   try {
     joined.resolve(await node.start(advertisedAddress(advertise, own.host, address)));
     const durability = await storage.durability();
-    return { address, place, durability, node, broker: joined.promise, server, failed, close };
+    const broker = joined.promise;
+    const either = Promise.race([failed, server.failed]);
+    return { address, place, durability, node, broker, server, failed: either, close };
   } catch (error) {
     joined.reject(error);
     await close();

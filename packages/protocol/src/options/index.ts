@@ -72,7 +72,6 @@ export {
   SERVER_OPTIONS,
   type ServerLimits,
   type ServerSettings,
-  THREADS,
   variableOf,
 } from "./server-options.ts";
 export {

@@ -196,7 +196,7 @@ export const RESUME = duration(0, RESUME_MS_MAX);
 /** More hold no more connections: what they bring is one thread's work. */
 const THREADS_MAX = 64;
 
-export const THREADS = integer(1, THREADS_MAX);
+const THREADS = integer(1, THREADS_MAX);
 
 /** The options of `sluice serve`. */
 export const SERVER_OPTIONS = {
@@ -218,6 +218,11 @@ export const SERVER_OPTIONS = {
     kind: WORD,
     default: "127.0.0.1",
     text: "The address to listen on; by default only this machine can reach it.",
+  },
+  threads: {
+    kind: THREADS,
+    default: 1,
+    text: "Threads of the server: the first has the jobs, each further one holds connections.",
   },
   durability: {
     kind: DURABILITY,
