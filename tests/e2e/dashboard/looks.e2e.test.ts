@@ -98,6 +98,13 @@ test("an event is read in full on a phone, in three lines at most", () =>
     PHONE,
   ));
 
+test("a gate leads to the jobs that wait for it", () =>
+  stage.look("#/gates", async (page) => {
+    const gate = page.locator(".gate").filter({ hasText: "indexer:alpha" });
+    await gate.getByRole("link", { name: "Show the jobs" }).click();
+    await page.getByRole("row").filter({ hasText: '{"q":"a"}' }).waitFor();
+  }));
+
 test("a button that does nothing now says why", () =>
   stage.look("#/gates", async (page) => {
     const gate = page.locator(".gate").filter({ hasText: "provider:slow" });

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { findings } from "./axe.ts";
 import { fillServer } from "./scene.ts";
 import { act, Stage, said } from "./stage.ts";
 
@@ -152,6 +153,33 @@ test("a group shows its members and how they ended", () =>
     await page.getByText("not ended").first().waitFor();
     await page.locator(".fact").filter({ hasText: "Members" }).getByText("1").waitFor();
   }));
+
+test("a job shows the lines of its log as they are written, and who worked on it", async () => {
+  await call("PUT /v1/queues/thumbs", {});
+  const { id } = (await call("POST /v1/queues/thumbs/jobs", { payload: 1 })).body;
+  const lease = { max: 1, worker: "resizer-7", lease: 600_000 };
+  const { jobs } = (await call("POST /v1/queues/thumbs/lease", lease)).body;
+  const log = (line: string) =>
+    call("POST /v1/log", { items: [{ lease: jobs[0].lease, lines: [line] }] });
+  await stage.look(`#/jobs/${id}`, async (page) => {
+    const attempt = page.getByRole("region", { name: "attempts" }).getByRole("row").nth(1);
+    await attempt.getByText("resizer-7").waitFor();
+    assert.equal(await page.getByRole("heading", { name: /^Log, / }).count(), 0);
+    await log("begins with 12 photos");
+    await page.getByRole("heading", { name: "Log, 1 line", exact: true }).waitFor();
+    await log("photo 3 \u202eis no image");
+    await page.getByRole("heading", { name: "Log, 2 lines" }).waitFor();
+    const progress = { done: 3, total: 12 };
+    await call("POST /v1/progress", { items: [{ lease: jobs[0].lease, progress }] });
+    await page.getByText("25%", { exact: true }).waitFor();
+    const shown = page.locator("pre").filter({ hasText: "begins with 12 photos" });
+    assert.match(
+      await shown.innerText(),
+      /^\d\d:\d\d:\d\d\.\d{3} +begins with 12 photos\n.*photo 3 \\u202eis no image$/,
+    );
+    assert.deepEqual(await findings(page), []);
+  });
+});
 
 test("workers of all queues are found by their names and queues", () =>
   stage.look("#/workers", async (page) => {

@@ -115,6 +115,19 @@ test("the page of a queue offers to each role what it may do", async () => {
   assert.deepEqual(await offeredTo("admin"), ["Add a test job", "Pause", "Purge", "Delete"]);
 });
 
+test("one who may only look sees the settings and cannot change them", async () => {
+  await server.call("PUT /v1/queues/orders.a", {}, KEY);
+  const { key } = (await server.call("POST /v1/keys", { role: "viewer" }, KEY)).body;
+  await stage.look("#/queues/orders.a/settings", async (page) => {
+    await logIn(page, key);
+    const lease = page.getByLabel("Lease", { exact: true }).first();
+    await lease.waitFor();
+    assert.ok(await lease.isDisabled());
+    assert.equal(await page.getByRole("button", { name: "Save settings" }).count(), 0);
+    assert.deepEqual(await findings(page), []);
+  });
+});
+
 test("a key with a role is made on the page, and does what the role says", () =>
   stage.look("#/keys", async (page) => {
     await server.call("PUT /v1/queues/orders.a", {}, KEY);
@@ -122,11 +135,12 @@ test("a key with a role is made on the page, and does what the role says", () =>
     await page.getByRole("button", { name: "Create a key" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Name").fill("on-call");
-    await dialog.getByLabel("Role", { exact: true }).fill("operator");
+    await dialog.getByLabel("Role", { exact: true }).selectOption("operator");
     await dialog.getByLabel("Queues").fill("orders.*");
     await dialog.getByRole("button", { name: "Create" }).click();
     const key = (await page.locator(".notice pre").textContent()) ?? "";
-    await page.getByRole("row").filter({ hasText: "on-call" }).getByText("operate").waitFor();
+    const row = page.getByRole("row").filter({ hasText: "on-call" });
+    await row.getByText("operator of orders.*").waitFor();
     const { status } = await server.call("POST /v1/queues/orders.a/pause", undefined, key);
     assert.equal(status, 204);
     await server.call("POST /v1/queues/orders.a/resume", undefined, key);

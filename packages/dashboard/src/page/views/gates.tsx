@@ -10,7 +10,7 @@ import { Empty, PageHead, Pager, Refused, Search } from "../parts/bits.tsx";
 import { count, countdown, duration, timeOfDay } from "../words/format.ts";
 import { gateLimits } from "../words/gate-limits.ts";
 import { mayCool } from "../words/may.ts";
-import { link } from "../words/route.ts";
+import { link, linkWith } from "../words/route.ts";
 import { type Steady, steadyOrder } from "../words/steady-order.ts";
 import { visible } from "../words/visible.ts";
 import { LimitAction } from "./gate-limits-form.tsx";
@@ -199,6 +199,8 @@ function Line({ gate }: { gate: GateInfo }): JSX.Element {
         </span>
       ))}
       {flight}
+      {" · "}
+      <a href={linkWith("jobs", { gate: gate.key, state: "waiting" })}>Show the jobs</a>
     </p>
   );
 }

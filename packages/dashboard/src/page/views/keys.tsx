@@ -7,7 +7,7 @@ import { Action } from "../parts/action.tsx";
 import { Empty, Frame, Head, PageHead, Refused, When } from "../parts/bits.tsx";
 import { Body } from "../parts/body.tsx";
 import { ago, timeOfDay } from "../words/format.ts";
-import { grantLines, type KeyGrant, readGrants } from "../words/grants.ts";
+import { grantLines, type KeyGrant, readGrants, roleText } from "../words/grants.ts";
 import { visible } from "../words/visible.ts";
 
 interface KeyInfo {
@@ -38,7 +38,12 @@ export function KeysView(): JSX.Element {
         </div>
       )}
       <Refused error={error} />
-      {data?.items.length === 0 && <Empty title="There is no other key" />}
+      {data?.items.length === 0 && (
+        <Empty title="There is no other key">
+          <p>Give each person and program a key of its own, with no more rights than it needs:</p>
+          <pre class="code">sluice keys create --name ann --role viewer</pre>
+        </Empty>
+      )}
       {data !== undefined && data.items.length > 0 && (
         <Frame label="keys">
           <table class="cards">
@@ -58,6 +63,7 @@ export function KeysView(): JSX.Element {
 function KeyRow({ info, onDone }: { info: KeyInfo; onDone(): void }): JSX.Element {
   const now = useNow();
   const { id, name = "", grants, createdAt, expiresAt } = info;
+  const role = roleText(grants);
   return (
     <tr>
       <th scope="row">
@@ -65,9 +71,9 @@ function KeyRow({ info, onDone }: { info: KeyInfo; onDone(): void }): JSX.Elemen
         <small class="muted below">{id}</small>
       </th>
       <td data-label="may" class="wide">
-        {grantLines(grants).map((line) => (
-          <div key={line}>{visible(line)}</div>
-        ))}
+        {role !== undefined && <div>{visible(role)}</div>}
+        {role === undefined &&
+          grantLines(grants).map((line) => <div key={line}>{visible(line)}</div>)}
       </td>
       <td data-label="created">
         {createdAt === undefined ? "–" : <When at={createdAt}>{ago(now - createdAt)}</When>}
@@ -115,7 +121,12 @@ function CreateKey({ onMade, onDone }: CreateKeyProps): JSX.Element {
           name: "role",
           label: "Role",
           value: "viewer",
-          hint: "viewer reads, operator acts on jobs, admin does all; empty: only the grants below",
+          options: [
+            { value: "viewer", label: "viewer: reads" },
+            { value: "operator", label: "operator: acts on jobs" },
+            { value: "admin", label: "admin: does all" },
+            { value: "", label: "none: only the grants below" },
+          ],
         },
         { name: "on", label: "Queues", value: "*", hint: "a queue, a prefix with *, or *" },
         {

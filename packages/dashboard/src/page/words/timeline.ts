@@ -50,6 +50,8 @@ function toneOf(event: HistoryEntry["event"], detail: string): Moment["tone"] {
 
 export interface Attempt {
   number: number;
+  /** Empty: its history does not tell. */
+  worker: string;
   at: number;
   /** Absent: it runs. */
   until?: number;
@@ -57,6 +59,9 @@ export interface Attempt {
   detail: string;
   tone: "" | "good" | "bad";
 }
+
+/** What a dispatch tells: `lease 1 by packer-1`. */
+const DISPATCHED = /^lease \d+ by (.*)$/s;
 
 /** From each dispatch to what ended it. */
 export function attemptsOf(history: readonly HistoryEntry[]): Attempt[] {
@@ -68,7 +73,8 @@ export function attemptsOf(history: readonly HistoryEntry[]): Attempt[] {
       open = undefined;
     }
     if (event !== "dispatched") continue;
-    open = { number: attempts.length + 1, at, outcome: "running", detail: "", tone: "" };
+    const [, worker = ""] = DISPATCHED.exec(detail) ?? [];
+    open = { number: attempts.length + 1, worker, at, outcome: "running", detail: "", tone: "" };
     attempts.push(open);
   }
   return attempts;

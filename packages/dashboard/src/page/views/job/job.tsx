@@ -11,16 +11,21 @@ import { JobActions } from "./actions.tsx";
 import { Bodies } from "./bodies.tsx";
 import { JobFacts } from "./facts.tsx";
 import { Attempts, Life, WhyLine } from "./life.tsx";
+import { JobLog } from "./log.tsx";
 import { Neighbours } from "./neighbours.tsx";
 import { ProgressOf } from "./progress.tsx";
 import { JobSteps } from "./steps.tsx";
 
 export function JobView({ id }: { id: string }): JSX.Element {
-  const queue = useRef<string>(undefined);
-  const concern: Concern = (pulse) => queue.current === undefined || ofQueue(queue.current)(pulse);
+  const known = useRef<JobJson>(undefined);
+  // Progress and lines of the log change no figure of the queue.
+  const concern: Concern = (pulse) =>
+    known.current === undefined ||
+    known.current.state === "running" ||
+    ofQueue(known.current.queue)(pulse);
   const address = at(["jobs", id], { bytesMax: BODY_BYTES_MAX });
   const { data: job, error, refresh } = useLive<JobJson>(address, concern);
-  queue.current = job?.queue;
+  known.current = job;
   const { data: why } = useLive<Why>(job && at(["jobs", id, "why"]));
   const { data: past } = useLive<{ items: HistoryEntry[] }>(
     job && at(["jobs", id, "history"]),
@@ -52,6 +57,7 @@ export function JobView({ id }: { id: string }): JSX.Element {
               <Life job={job} history={past?.items} why={why} />
               <JobSteps job={job} concern={concern} />
               <Attempts history={past?.items} />
+              <JobLog id={id} concern={concern} />
               <Neighbours id={id} concern={concern} />
             </div>
             <Bodies job={job} />

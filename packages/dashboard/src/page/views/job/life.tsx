@@ -63,7 +63,7 @@ export function Attempts({ history }: { history: readonly HistoryEntry[] | undef
       <h2>Attempts</h2>
       <Frame label="attempts">
         <table class="cards attempts">
-          <Head columns={[">#", "Started", ">Duration", "Outcome"]} />
+          <Head columns={[">#", "Started", ">Duration", "Worker", "Outcome"]} />
           <tbody>
             {attempts.map((attempt) => (
               <AttemptRow key={attempt.number} attempt={attempt} />
@@ -77,7 +77,7 @@ export function Attempts({ history }: { history: readonly HistoryEntry[] | undef
 
 function AttemptRow({ attempt }: { attempt: Attempt }): JSX.Element {
   const now = useNow();
-  const { number, at, until, outcome, detail, tone } = attempt;
+  const { number, worker, at, until, outcome, detail, tone } = attempt;
   return (
     <tr>
       <th scope="row" class="number">
@@ -89,6 +89,7 @@ function AttemptRow({ attempt }: { attempt: Attempt }): JSX.Element {
       <td data-label="duration" class="number">
         {duration((until ?? Math.max(now, at)) - at)}
       </td>
+      <td data-label="worker">{visible(worker)}</td>
       <td data-label="outcome" class="wide">
         <b class={tone}>{outcome}</b> {visible(detail)}
       </td>

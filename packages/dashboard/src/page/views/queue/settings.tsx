@@ -45,28 +45,34 @@ function SettingsForm({ info, onSaved }: SettingsProps & { info: QueueInfo }): J
       setErrors(errorsOf(error, "queue."));
     }
   };
+  const isAllowed = may(session, "admin", info.name);
   const hasErrors = Object.keys(errors).length > 0;
   return (
     <form class="settings" noValidate onSubmit={save}>
-      <OptionFields rows={QUEUE_OPTIONS} draft={draft} errors={errors} onChange={setTouched} />
-      <div class="save" aria-live="polite" hidden={!may(session, "admin", info.name)}>
-        <button type="submit" class="primary" disabled={touched === undefined}>
-          Save settings
-        </button>
-        <button
-          type="button"
-          disabled={touched === undefined}
-          onClick={() => {
-            setTouched(undefined);
-            setErrors({});
-          }}
-        >
-          Undo
-        </button>
-        {hasErrors && (
-          <p class="refusal">{errors[""] ?? "Not saved: some values need attention."}</p>
-        )}
-      </div>
+      <fieldset class="plain" disabled={!isAllowed}>
+        <legend class="unseen">Settings</legend>
+        <OptionFields rows={QUEUE_OPTIONS} draft={draft} errors={errors} onChange={setTouched} />
+      </fieldset>
+      {isAllowed && (
+        <div class="save" aria-live="polite">
+          <button type="submit" class="primary" disabled={touched === undefined}>
+            Save settings
+          </button>
+          <button
+            type="button"
+            disabled={touched === undefined}
+            onClick={() => {
+              setTouched(undefined);
+              setErrors({});
+            }}
+          >
+            Undo
+          </button>
+          {hasErrors && (
+            <p class="refusal">{errors[""] ?? "Not saved: some values need attention."}</p>
+          )}
+        </div>
+      )}
     </form>
   );
 }
