@@ -46,6 +46,8 @@ interface BrokerRoutesOptions {
   /** Whether callers are users of another server, known by their names. */
   hasUsers?: boolean;
   audit: AuditLog;
+  /** Why not all connections are served. */
+  trouble?: () => string | undefined;
   webhooks?: OpenWebhookSender | undefined;
 }
 
@@ -109,7 +111,10 @@ export async function brokerRoutes(
   dashboardRoutes(app);
   appRoutes(app, pages, (request, told, act) => withEntry(context, request, told, act));
   clusterRoutes(app, cluster, closing);
-  healthRoutes(app, () => access.readiness());
+  healthRoutes(app, async () => {
+    const text = options.trouble?.();
+    return text === undefined ? access.readiness() : { isReady: false, text };
+  });
   const registry = newRegistry(app);
   const readings = new Readings(registry);
   metricRoutes(app, registry, async () => {

@@ -10,6 +10,8 @@ import { listenWithThreads } from "./threads/listen.ts";
 export interface Running {
   /** Resolves when a thread that holds its connections has failed. */
   readonly failed: Promise<SluiceError>;
+  /** Why it does not serve all of its connections, in words. */
+  trouble(): string | undefined;
   /** Such as `http://127.0.0.1:7070`. */
   readonly address: string;
   readonly port: number;
@@ -45,6 +47,7 @@ async function listenAlone(shell: Shell, options: ShellOptions): Promise<Running
   const at = app.server.address() as AddressInfo;
   return {
     failed: new Promise(() => {}),
+    trouble: () => undefined,
     address: addressOf(at, options),
     port: at.port,
     close: async ({ timeout = CLOSE_TIMEOUT_MS } = {}) =>
@@ -60,6 +63,7 @@ async function listenThreaded(
   const { at, threads, close } = await listenWithThreads(shell, options, count - 1);
   return {
     failed: threads.failed,
+    trouble: () => threads.trouble(shell.clock.now()),
     address: addressOf(at, options),
     port: at.port,
     close: async ({ timeout } = {}) => close(timeout),

@@ -102,11 +102,13 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   warnOfPlainText(shell, options, hasKeys);
   for (const warning of options.warnings ?? []) shell.log.warn(warning);
   const audit = openAudit(shell, access);
+  let running: Running | undefined;
+  const trouble = (): string | undefined => running?.trouble();
   const registerRoutes = async (): Promise<void> => {
-    await brokerRoutes(shell, access, { ...options, audit });
+    await brokerRoutes(shell, access, { ...options, audit, trouble });
     await options.routes?.(shell.app);
   };
-  const running = await listen(shell, options, registerRoutes, threads);
+  running = await listen(shell, options, registerRoutes, threads);
   const firstKey = access.firstKey();
   firstKey.catch(() => {});
   const stream = streamDoor(shell, access, audit);

@@ -89,10 +89,11 @@ export function start(
 ): ChildProcess {
   const [program = "", ...args] = [...command, process.execPath, MAIN, ...words];
   // What is compiled already is the only thing that it shares with this process.
-  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const { PATH, NODE_COMPILE_CACHE, SLUICE_TEST_THREADS } = process.env;
+  const threads = SLUICE_TEST_THREADS === undefined ? {} : { SLUICE_THREADS: SLUICE_TEST_THREADS };
   return spawn(program, args, {
     stdio: ["ignore", "pipe", "pipe"],
-    env: { PATH, NODE_COMPILE_CACHE, ...env },
+    env: { PATH, NODE_COMPILE_CACHE, ...threads, ...env },
   });
 }
 

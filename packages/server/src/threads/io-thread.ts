@@ -44,6 +44,8 @@ export class IoThread {
   readonly #connections = new Map<number, ThreadConnection>();
   #listening: PromiseWithResolvers<Listening> | undefined = undefined;
   #tookBytes = 0;
+  /** When it was asked whether it works, and has not answered. */
+  #askedAt: number | undefined = undefined;
   #failure: string | undefined = undefined;
   #isOver = false;
 
@@ -69,6 +71,14 @@ export class IoThread {
     this.#listening = Promise.withResolvers();
     this.#say({ kind: "listen", at });
     return this.#listening.promise;
+  }
+
+  /** For how long it has not answered; asks once more when it has. */
+  silentMs(now: number): number {
+    if (this.#askedAt !== undefined) return now - this.#askedAt;
+    this.#askedAt = now;
+    this.#port.send(PACKET.asked, 0);
+    return 0;
   }
 
   /** Takes no more connections. */
@@ -101,6 +111,7 @@ export class IoThread {
       const { kind, operation: id } = reader;
       const body = bodyOf(reader, batch);
       if (kind === PACKET.opened) this.#open(id, body);
+      else if (kind === PACKET.answered) this.#askedAt = undefined;
       else this.#connections.get(id)?.handle(kind, body);
       if (kind === PACKET.closed) this.#forget(id);
     }

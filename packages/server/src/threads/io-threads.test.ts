@@ -8,9 +8,11 @@ import { connectBroker } from "@sluice/client/remote";
 import { dialWs } from "@sluice/client/ws";
 import type { LeasedJob } from "@sluice/protocol";
 import { turns } from "@sluice/protocol/testing";
+import { STUCK_MS } from "../limits.ts";
 import { Certificates } from "../testing/certificates.ts";
 import { Cutter } from "../testing/cutter.ts";
 import { call, payload, type StartOptions, start } from "../testing/start.ts";
+import { IoThreads } from "./io-threads.ts";
 
 const WITHIN = { timeout: 30_000 };
 
@@ -215,6 +217,27 @@ test("a request that is under way is answered before the server closes", WITHIN,
   await gone;
   await assert.rejects(connected(server.port));
   await client.close({ timeout: 0 });
+});
+
+test("a thread that does nothing any more makes the server unready", WITHIN, async (t) => {
+  const all = threadsOf(t);
+  const { threads } = await IoThreads.open({
+    data: { tls: undefined, connectionsMax: 1 },
+    ...{ count: 2, host: "127.0.0.1", port: 0, onConnection: () => {}, onWarning: () => {} },
+  });
+  t.after(() => threads.end());
+  const answered = () => Promise.all(all.map((worker) => once(worker, "message")));
+  assert.equal(threads.trouble(0), undefined);
+  await answered();
+  assert.equal(threads.trouble(2 * STUCK_MS), undefined, "it was not asked in between");
+  await answered();
+  all[1]!.postMessage = () => {};
+  assert.equal(threads.trouble(3 * STUCK_MS), undefined);
+  await once(all[0]!, "message");
+  assert.equal(
+    threads.trouble(5 * STUCK_MS),
+    "thread 2, which holds connections, has not answered for 20 s",
+  );
 });
 
 test("a thread that does nothing any more does not keep the server open", WITHIN, async (t) => {

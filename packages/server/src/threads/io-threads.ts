@@ -6,6 +6,7 @@
  */
 import { createServer } from "node:net";
 import { SluiceError } from "@sluice/protocol";
+import { STUCK_MS } from "../limits.ts";
 import type { ThreadConnection } from "./connection.ts";
 import { IoThread, type Listening, ListenRefused } from "./io-thread.ts";
 import type { ListenAt, ThreadData } from "./messages.ts";
@@ -97,6 +98,15 @@ export class IoThreads {
     });
     this.#threads.push(thread);
     return thread;
+  }
+
+  /** Which thread has stopped working, in words: what it holds is served no more. */
+  trouble(now: number): string | undefined {
+    const silent = this.#threads.map((thread) => thread.silentMs(now));
+    const stuck = silent.findIndex((ms) => ms > STUCK_MS);
+    if (stuck === -1) return undefined;
+    const seconds = Math.round(silent[stuck]! / 1000);
+    return `thread ${stuck + 1}, which holds connections, has not answered for ${seconds} s`;
   }
 
   /** Takes no more connections. */

@@ -24,6 +24,8 @@ export const PACKET = {
   message: 0x07,
   /** No more messages come: the reason is for people. */
   silent: 0x08,
+  /** The thread works: the answer to `asked`. */
+  answered: 0x09,
 
   /** The connection is a stream from now on. */
   upgrade: 0x10,
@@ -37,6 +39,8 @@ export const PACKET = {
   destroy: 0x15,
   /** So many bytes of packets were handled: as many more may come. */
   took: 0x16,
+  /** Whether the thread works. */
+  asked: 0x17,
 } as const;
 
 const HEAD_BYTES = 9;

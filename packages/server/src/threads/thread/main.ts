@@ -75,6 +75,7 @@ function take(batch: Uint8Array): void {
     const { kind, operation: id } = reader;
     const body = bodyOf(reader, batch);
     if (kind === PACKET.took) port.untakenBytes -= numberOf(body);
+    else if (kind === PACKET.asked) port.send(PACKET.answered, 0);
     else connections.get(id)?.handle(kind, body);
   }
   look();
