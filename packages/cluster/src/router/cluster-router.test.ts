@@ -118,7 +118,9 @@ test("an add of no jobs asks every partition of its queue whether the id is know
     const ask = () => router.add("q", [], { operationId: `numbered:relay-${i}:7` });
     assert.deepEqual(await ask(), []);
     const jobs = [job(`${i}`, { fairnessKey: `k${i}` })];
-    await router.add("q", jobs, { operationId: `numbered:relay-${i}:7` });
+    const adding = router.add("q", jobs, { operationId: `numbered:relay-${i}:7` });
+    await assert.rejects(ask(), { code: "CONFLICT" });
+    await adding;
     await assert.rejects(ask(), { code: "CONFLICT" });
   }
 });

@@ -227,7 +227,13 @@ export class ClusterRouter extends callsOf<Exclude<CallName, Own>>() implements 
     this.#calls.check();
     const node = this.#anyNode;
     const isElsewhere = node !== undefined && this.#adds.isOverPartitions(queue, jobs);
-    const isNamed = typeof options?.operationId === "string";
+    const operationId = options?.operationId;
+    const isNamed = typeof operationId === "string";
+    if (isNamed && Array.isArray(jobs) && jobs.length === 0) {
+      // It asks whether the id is known, and is no call under it.
+      this.#ids.checkUnderWay(operationId);
+      return this.#adds.ask(queue, { ...options, operationId });
+    }
     return this.#once("add", [queue, jobs, options], (own) =>
       isElsewhere ? node.add(queue, jobs, own) : this.#adds.add(queue, jobs, own, isNamed),
     );

@@ -4,6 +4,7 @@ import {
   checkSameCall,
   type OperationOptions,
   rowOf,
+  SluiceError,
   titleOf,
 } from "@sluice/protocol";
 import { RecentNames } from "./recent-names.ts";
@@ -17,6 +18,8 @@ import { RecentNames } from "./recent-names.ts";
  */
 export class OperationIds {
   readonly #titles = new RecentNames<string>();
+  /** How many calls are being made under an id. */
+  readonly #underWay = new Map<string, number>();
   readonly #mark = randomUUID();
   #count = 0;
 
@@ -39,13 +42,25 @@ export class OperationIds {
     const known = this.#titles.get(operationId);
     if (known !== undefined) checkSameCall(operationId, title, known);
     this.#titles.set(operationId, title);
+    this.#underWay.set(operationId, (this.#underWay.get(operationId) ?? 0) + 1);
     try {
       return await make(args);
     } catch (error) {
       // Nothing was done under this id.
       if (known === undefined) this.#titles.delete(operationId);
       throw error;
+    } finally {
+      const others = this.#underWay.get(operationId)! - 1;
+      if (others > 0) this.#underWay.set(operationId, others);
+      else this.#underWay.delete(operationId);
     }
+  }
+
+  /** Refuses to ask the partitions about a call that is being made: they may not know it yet. */
+  checkUnderWay(operationId: string): void {
+    if (!this.#underWay.has(operationId)) return;
+    const message = `a call is being made under operation id ${JSON.stringify(operationId)}`;
+    throw new SluiceError("CONFLICT", message, { field: "operationId", value: operationId });
   }
 }
 

@@ -41,7 +41,6 @@ export class RoutedAdds {
   ): Promise<Outcome<Added>[]> {
     const { signal, operationId } = options;
     checkSignal(signal);
-    if (isNamed && Array.isArray(jobs) && jobs.length === 0) return this.#ask(queue, options);
     const placement = isNamed
       ? await this.#placementOf(queue, jobs, options)
       : this.#calls.directory.addsTo(queue);
@@ -58,7 +57,7 @@ export class RoutedAdds {
   }
 
   /** An add of no jobs asks whether its id is known; any of the queue's partitions may know it. */
-  async #ask(queue: string, options: AddOptions): Promise<Outcome<Added>[]> {
+  async ask(queue: string, options: AddOptions): Promise<Outcome<Added>[]> {
     const asked = this.#calls.directory.placementOf(queue);
     const answers = await Promise.allSettled(
       asked.map((one) => this.#addTo(queue, one, [], options)),
