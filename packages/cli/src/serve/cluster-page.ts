@@ -46,7 +46,7 @@ function sectionsOf(status: ClusterStatus) {
     {
       kind: "table" as const,
       title: "Nodes",
-      columns: ["node", "address", "state", "partitions", "NATS server", "version", "started"],
+      columns: ["Node", "Address", "State", "Partitions", "NATS server", "Version", "Started"],
       rows: nodes.map((node) => [
         node.id,
         node.address,
@@ -54,13 +54,13 @@ function sectionsOf(status: ClusterStatus) {
         node.owned,
         node.nats ?? "",
         node.version,
-        time(node.startedAt),
+        { at: node.startedAt },
       ]),
     },
     {
       kind: "table" as const,
       title: "Partitions",
-      columns: ["partition", "owner", "state", "lag", "jobs", "stream leader", "going to", "error"],
+      columns: ["Partition", "Owner", "State", "Lag", "Jobs", "Stream leader", "Going to", "Error"],
       rows: partitions.map((one) => [
         one.partition,
         one.owner ?? "",
@@ -75,10 +75,10 @@ function sectionsOf(status: ClusterStatus) {
     {
       kind: "table" as const,
       title: "Moves",
-      columns: ["time", "partition", "from", "to", "how"],
+      columns: ["Time", "Partition", "From", "To", "How"],
       rows: moves
         .toReversed()
-        .map((move) => [time(move.at), move.partition, move.from, move.to, howOf(move)]),
+        .map((move) => [{ at: move.at }, move.partition, move.from, move.to, howOf(move)]),
     },
   ];
 }

@@ -4,7 +4,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { useCallback, useState } from "preact/hooks";
 import { NARROW_CHARS } from "../limits.ts";
 import { arranged, type Order } from "../words/app-value.ts";
-import { count } from "../words/format.ts";
+import { capital, count } from "../words/format.ts";
 import { Value } from "./app-value.tsx";
 import { Empty, Frame, Search } from "./bits.tsx";
 
@@ -43,8 +43,8 @@ export function AppTable({ section, button }: AppTableProps): JSX.Element {
                 // By their places: two columns may have one name.
                 <ColumnHead
                   key={i}
-                  title={column}
-                  kind={numberClass(rows[0]?.[i])}
+                  title={capital(column)}
+                  kind={i === 0 ? "" : numberClass(rows[0]?.[i])}
                   isDown={order?.column === i ? order.isDown : undefined}
                   onSort={isSortable ? () => setOrder(turned(order, i)) : undefined}
                 />

@@ -120,7 +120,7 @@ function Longest({ jobs: [job], now }: { jobs: readonly HeldJob[]; now: number }
 
 /** It is counted up each second: parts of a second would only be read as noise. */
 const held = (ms: number): string =>
-  ms < 1000 ? "under 1 s" : duration(Math.floor(ms / 1000) * 1000);
+  ms < 1000 ? "under 1\u202fs" : duration(Math.floor(ms / 1000) * 1000);
 
 function Held({ worker, now }: { worker: WorkerInfo; now: number }): JSX.Element {
   const { name, queue, running, jobs = [] } = worker;

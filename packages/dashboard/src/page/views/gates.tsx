@@ -186,8 +186,9 @@ function Level({ label, value, max, text }: LevelProps): JSX.Element {
 /** Who waits: whose lanes stand in its line. */
 function Line({ gate }: { gate: GateInfo }): JSX.Element {
   const { config, inFlight } = gate;
-  // A limit of its own shows it above.
-  const flight = config?.concurrency === undefined ? ` · ${count(inFlight)} in flight` : "";
+  // A limit of its own shows it above; a pattern has none.
+  const isShown = config?.concurrency !== undefined || gate.key.endsWith("*");
+  const flight = isShown ? "" : ` · ${count(inFlight)} in flight`;
   if (gate.line.length === 0) return <p class="muted line">no lane waits{flight}</p>;
   return (
     <p class="line">

@@ -63,7 +63,7 @@ export function Attempts({ history }: { history: readonly HistoryEntry[] | undef
       <h2>Attempts</h2>
       <Frame label="attempts">
         <table class="cards attempts">
-          <Head columns={[">#", "Started", ">Duration", "Worker", "Outcome"]} />
+          <Head columns={[">#", "Started", ">Duration", "Outcome"]} />
           <tbody>
             {attempts.map((attempt) => (
               <AttemptRow key={attempt.number} attempt={attempt} />
@@ -85,11 +85,11 @@ function AttemptRow({ attempt }: { attempt: Attempt }): JSX.Element {
       </th>
       <td data-label="started">
         <When at={at}>{exactTime(at)}</When>
+        {worker !== "" && <small class="muted below">by {visible(worker)}</small>}
       </td>
       <td data-label="duration" class="number">
         {duration((until ?? Math.max(now, at)) - at)}
       </td>
-      <td data-label="worker">{visible(worker)}</td>
       <td data-label="outcome" class="wide">
         <b class={tone}>{outcome}</b> {visible(detail)}
       </td>
