@@ -98,6 +98,17 @@ test("an event is read in full on a phone, in three lines at most", () =>
     PHONE,
   ));
 
+test("a chart of one moment says that its line is to come", async () => {
+  await stage.server.call("PUT /v1/queues/new", {});
+  await stage.look("#/queues/new", async (page) => {
+    const history = "**/v1/queues/new/history**";
+    await page.route(history, (route) => route.fulfill({ json: { times: [1], series: {} } }));
+    await page.reload();
+    await page.getByText("A line begins with the second point.").first().waitFor();
+    await page.unroute(history);
+  });
+});
+
 test("a gate leads to the jobs that wait for it", () =>
   stage.look("#/gates", async (page) => {
     const gate = page.locator(".gate").filter({ hasText: "indexer:alpha" });

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { ClusterStatus } from "@sluice/protocol";
 import { clusterPage } from "./cluster-page.ts";
 
-test("moments are told as moments, for the page shows them in the reader's zone", async () => {
+test("times are sent as moments, which the page shows in the zone of its reader", async () => {
   const startedAt = Date.UTC(2026, 10, 19, 18);
   const status = {
     self: "a",

@@ -54,6 +54,8 @@ export function Chart({ title, times, series, show }: ChartProps): JSX.Element {
     };
   }, [labels]);
   useEffect(() => plot.current?.setData(data as uPlot.AlignedData));
+  // Of one moment the axis would be that moment again and again.
+  const isSoon = times.length < 2;
   return (
     <figure class="chart">
       <figcaption>
@@ -66,7 +68,13 @@ export function Chart({ title, times, series, show }: ChartProps): JSX.Element {
           ))}
         </span>
       </figcaption>
-      <div class="plot" ref={place} role="img" aria-label={summary(title, series, show)} />
+      <div
+        class={`plot ${isSoon ? "soon" : ""}`}
+        ref={place}
+        role="img"
+        aria-label={summary(title, series, show)}
+      />
+      {isSoon && <p class="muted">A line begins with the second point.</p>}
     </figure>
   );
 }

@@ -11,6 +11,7 @@ import { Empty, Fact, Refused } from "../parts/bits.tsx";
 import { Chart } from "../parts/chart.tsx";
 import type { ChartSeries } from "../parts/chart-series.ts";
 import { alignSeries } from "../words/align-series.ts";
+import { capital } from "../words/format.ts";
 import { link } from "../words/route.ts";
 
 interface AppsAnswer {
@@ -124,7 +125,7 @@ function Section({ section, page }: SectionProps): JSX.Element | null {
       return (
         <dl class="facts">
           {section.facts.map(({ label, value, tone }) => (
-            <Fact key={label} label={label} tone={tone}>
+            <Fact key={label} label={capital(label)} tone={tone}>
               <Value value={value} />
             </Fact>
           ))}
