@@ -2,9 +2,9 @@ import { type Broker, needs } from "@sluice/protocol";
 import type { OutboxRelay } from "sluice/postgres";
 import { type Call, type Command, EXIT, wordsOf } from "../command.ts";
 import type { Demo } from "../demo/demo.ts";
-import { inlineMore } from "../serve/inlining.ts";
 import type { Served } from "../serve/server.ts";
 import { SERVE_OPTIONS, SERVE_USAGE, serveSettings } from "../serve/settings.ts";
+import { setServerFlags } from "../serve/v8-flags.ts";
 import { DEFAULT_URL } from "../target.ts";
 
 export const serveCommand: Command = {
@@ -17,7 +17,7 @@ ${SERVE_USAGE}
   run: async (call) => {
     wordsOf(call.words);
     const settings = serveSettings(call);
-    inlineMore();
+    setServerFlags();
     const server = () => import("../serve/server.ts");
     const { startServer } = await needs("sluice serve", ["@sluice/server"], server);
     const { postgres } = settings;

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { test } from "node:test";
-import { isSetByOperator } from "./inlining.ts";
+import { growthPercent, isGiven } from "./v8-flags.ts";
 
-const MODULE = new URL("./inlining.ts", import.meta.url).href;
-const SET = `import { inlineMore } from "${MODULE}"; inlineMore();`;
+const MODULE = new URL("./v8-flags.ts", import.meta.url).href;
+const SET = `import { setServerFlags } from "${MODULE}"; setServerFlags();`;
 const OWN = "--max-inlined-bytecode-size-cumulative=920";
 
 /** One function that calls forty, of some 50 bytes of bytecode each, until it is optimized. */
@@ -39,7 +39,17 @@ test("a limit that the operator has set holds", () => {
   const own = inlined(`${SET}\n${WORK}`, OWN);
   const more = inlined(`${SET}\n${WORK}`);
   assert.ok(more > own + MARGIN, `${own} calls instead of ${more}`);
-  assert.ok(isSetByOperator(["--max_inlined_bytecode_size_cumulative=2000"]));
-  assert.ok(isSetByOperator(["", "--no-warnings --max-inlined-bytecode-size-cumulative=2000"]));
-  assert.ok(!isSetByOperator(["--max-inlined-bytecode-size=500", ""]));
+});
+
+test("a flag is given in either spelling", () => {
+  const flag = "max-inlined-bytecode-size-cumulative";
+  assert.ok(isGiven(flag, ["--max_inlined_bytecode_size_cumulative=2000"]));
+  assert.ok(isGiven(flag, ["--no-warnings", "--max-inlined-bytecode-size-cumulative=2000"]));
+  assert.ok(!isGiven(flag, ["--max-inlined-bytecode-size=500"]));
+});
+
+test("a small heap may grow to four times of what is in use, a large one as V8 decides", () => {
+  assert.equal(growthPercent(20 * 2 ** 20), 300);
+  assert.equal(growthPercent(512 * 2 ** 20 - 1), 300);
+  assert.equal(growthPercent(512 * 2 ** 20), 0);
 });
