@@ -109,6 +109,16 @@ test("a script in Lua is asked in a thread of the executable", async (t) => {
   assert.equal(body.fairnessKey, "of:q");
 });
 
+test("connections are held in a thread of the executable", async (t) => {
+  const words = ["serve", "--threads", "2", "--port", "0", "--json"];
+  const { said } = await started(t, emptyDir(t), words);
+  const { address } = JSON.parse(said.trim().split("\n").at(-1)!);
+  const sluice = async (...args: string[]): Promise<string> =>
+    (await run(program, [...args, "--url", address], { env: {} })).stdout.trim();
+  assert.equal(await sluice("add", "mail", "1", "--create"), "a1");
+  assert.equal(await sluice("consume", "mail", "--count", "1"), "1");
+});
+
 test("the job server runs handlers from a file of the user", async (t) => {
   const cwd = emptyDir(t);
   writeFileSync(join(cwd, "handlers.mjs"), "export default { double: async ({ n }) => 2 * n };");
