@@ -13,7 +13,7 @@ export interface FramePlace {
   readonly end: Position;
   readonly position: Position;
   /** Its file's path, for messages. */
-  readonly path: string;
+  readonly path: () => string;
 }
 
 /** Lends the file of the segment that begins at `base`. */
@@ -88,7 +88,7 @@ export class BlockCache {
       if (head !== undefined) return head;
       const flaw = readHead(region, viewOf(region), 0, region.length, place.position);
       const offset = place.position - place.base;
-      throw flawed(place.path, offset, typeof flaw === "string" ? flaw : "checksum");
+      throw flawed(place.path(), offset, typeof flaw === "string" ? flaw : "checksum");
     });
   }
 
@@ -98,7 +98,7 @@ export class BlockCache {
       const region = await this.#readRegion(place, address);
       const block = this.#keepBlocks(head, index, region);
       if (block !== undefined) return block;
-      throw damaged(place.path, address - place.base, "the facts do not fit their checksum");
+      throw damaged(place.path(), address - place.base, "the facts do not fit their checksum");
     });
   }
 

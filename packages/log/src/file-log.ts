@@ -136,17 +136,17 @@ export class FileLog implements Log {
   }
 
   async #load(position: Position, offset: number, length: number): Promise<Uint8Array> {
-    const index = this.#bases.findLastIndex((base) => base <= position);
+    const index = lastUpTo(this.#bases, position);
     const base = this.#bases[index];
     const end = this.#bases[index + 1] ?? this.#writer.confirmed;
     if (base === undefined || position >= end) {
       throw invalid("position", "a position that append returned", position);
     }
-    const path = join(this.#settings.dir, segmentName(base));
+    const path = (): string => join(this.#settings.dir, segmentName(base));
     try {
       return await this.#cache.load({ base, end, position, path }, offset, length);
     } catch (error) {
-      throw failed("reading the log", path, error);
+      throw failed("reading the log", path(), error);
     }
   }
 
@@ -197,4 +197,19 @@ function openingError(dir: string, error: unknown): unknown {
     return invalid("dir", "a directory, not a file", dir);
   }
   return failed("opening the log", dir, error);
+}
+
+/**
+ * The index of the last of the rising bases that is not above the position, or -1. Paged payloads
+ * are read from old segments, of which there may be hundreds.
+ */
+function lastUpTo(bases: readonly Position[], position: Position): number {
+  let low = 0;
+  let high = bases.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (bases[middle]! <= position) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
 }
