@@ -48,7 +48,8 @@ const APPS = [
 for (const [view, appScene, ready] of APPS) {
   if (!isWanted(view)) continue;
   await using app = await appScene();
-  await new Promise((done) => setTimeout(done, FEED_MS / 3));
+  // A page of an app has a point of its charts every ten seconds.
+  await new Promise((done) => setTimeout(done, (FEED_MS * 2) / 3));
   for (const [name, look] of Object.entries(LOOKS)) {
     const { page } = await open(browser, app.server.address, look);
     await shoot(page, name, view, "#/apps", ready);
