@@ -37,9 +37,9 @@ export interface ConsumptionOptions {
  * jobs that were not taken: no attempt is lost. The job in hand is the one that the loop's body was
  * given last. If the body has not ended it, it has failed: it is nacked at once, which counts an
  * attempt, because a job whose body throws each time must not come back without end. To leave on
- * purpose, ack, nack or give back the job first. Jobs that were taken before it are left to their
- * takers, who end them, until everything is closed; so are all when the loop ends because of
- * `return()` or `close()`.
+ * purpose, ack, nack or give back the job first. Jobs that were taken before it stay with the code
+ * that took them, which has to end them before everything is closed. So do all jobs when the loop
+ * ends because of `return()` or `close()`.
  */
 export class Consumption<Payload, Result>
   implements AsyncIterableIterator<ConsumedJob<Payload, Result>, undefined>, Holder, AsyncDisposable

@@ -36,7 +36,7 @@ import type { WorkJob } from "./work-job.ts";
 
 /** What a handler gets beside its job. The functions may be taken out of the object. */
 export interface WorkContext {
-  /** Aborted when the lease is lost, the job is cancelled or the worker closes over time. */
+  /** Aborted when the lease is lost, the job is cancelled, or the time for `close()` is over. */
   readonly signal: AbortSignal;
   /** The lease lasts this long from now, and heartbeats follow it. Answers when it ends. */
   readonly extend: (duration: Duration) => Promise<number>;
