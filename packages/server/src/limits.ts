@@ -62,6 +62,12 @@ export const LINGER_MS = 1_000;
 export const HEADER_BYTES_MAX = 16 * 1024;
 export const HEADERS_MAX = 100;
 
+/**
+ * Requests of one connection that are not answered. A client may send some before the first answer,
+ * though few do. One read of 64 KiB has room for 1,400, and all their answers would be in memory.
+ */
+export const UNANSWERED_MAX = 32;
+
 /** A part of an address: a fairness key of 1 KiB, each byte as `%xx`, and a path of four. */
 export const PARAM_CHARS_MAX = 4 * 1024 * 3;
 

@@ -22,10 +22,15 @@ export async function describe(
       security: [{ key: [] }, {}],
     },
   });
+  // Of half a megabyte: the routes do not change, and anyone may ask for it.
+  let text: Buffer | undefined;
   route(app, "GET /openapi.json", {
     about: ["getOpenapi", "health", "This description"],
     response: { 200: { type: "object", description: "An OpenAPI 3.1 document." } },
     config: { isPublic: true },
-    handler: async () => app.swagger(),
+    handler: async (_, reply) => {
+      text ??= Buffer.from(JSON.stringify(app.swagger()));
+      return reply.type("application/json; charset=utf-8").send(text);
+    },
   });
 }

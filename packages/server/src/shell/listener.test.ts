@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
-import type { IncomingMessage, Server } from "node:http";
+import type { IncomingMessage, RequestListener, Server } from "node:http";
 import { Duplex } from "node:stream";
 import { type TestContext, test } from "node:test";
 import { parseLimits } from "@sluice/protocol";
+import { turns } from "@sluice/protocol/testing";
+import { UNANSWERED_MAX } from "../limits.ts";
 import { countApart, newServer } from "./listener.ts";
 
 /** A connection as the server sees it; addresses are beyond what a test on one machine can have. */
@@ -64,4 +66,34 @@ test("a connection that has become a stream is counted with those", (t) => {
   assert.ok(!next.destroyed);
   stream.emit("close");
   assert.ok(connect("192.0.2.1").destroyed, "it is not counted off twice");
+});
+
+const GET = "GET / HTTP/1.1\r\nhost: localhost\r\n\r\n";
+
+test("closes a connection with too many unanswered requests, and handles no more", async (t) => {
+  let handled = 0;
+  const server = newServer(() => handled++, parseLimits(), undefined);
+  const connection = connecting(t, server)("127.0.0.1");
+  connection.push(GET.repeat(UNANSWERED_MAX));
+  await turns(2);
+  assert.ok(!connection.destroyed);
+  connection.push(GET.repeat(100));
+  await turns(2);
+  assert.ok(connection.destroyed);
+  assert.equal(handled, UNANSWERED_MAX);
+});
+
+test("a connection may have any number of requests if they are answered", async (t) => {
+  let handled = 0;
+  const answer: RequestListener = (_, response) => {
+    handled++;
+    response.end();
+  };
+  const connection = connecting(t, newServer(answer, parseLimits(), undefined))("127.0.0.1");
+  for (let round = 0; round < 10; round++) {
+    connection.push(GET.repeat(UNANSWERED_MAX));
+    await turns(2);
+  }
+  assert.ok(!connection.destroyed);
+  assert.equal(handled, 10 * UNANSWERED_MAX);
 });

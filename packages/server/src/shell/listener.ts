@@ -18,6 +18,7 @@ import {
   HEADER_BYTES_MAX,
   HEADERS_MAX,
   SOCKET_SILENCE_MS,
+  UNANSWERED_MAX,
 } from "../limits.ts";
 import { isLoopback } from "./origin.ts";
 
@@ -42,8 +43,8 @@ export function newServer(
     maxHeaderSize: HEADER_BYTES_MAX,
     requireHostHeader: false,
   };
-  const server =
-    tls === undefined ? createServer(options, listener) : secure(options, tls, listener);
+  const handle = boundUnanswered(listener);
+  const server = tls === undefined ? createServer(options, handle) : secure(options, tls, handle);
   server.maxHeadersCount = HEADERS_MAX;
   server.maxRequestsPerSocket = limits.requestsPerConnectionMax;
   server.maxConnections = limits.connectionsMax;
@@ -91,6 +92,21 @@ function secure(options: ServerOptions, tls: TlsOptions, listener: RequestListen
   // A client without a certificate, or with plain HTTP: no answer is possible.
   server.on("tlsClientError", (_, socket) => socket.destroy());
   return server;
+}
+
+/** Closes a connection on which too many requests are sent before the first is answered. */
+function boundUnanswered(listener: RequestListener): RequestListener {
+  const unanswered = new WeakMap<Socket, number>();
+  return (request, response) => {
+    const { socket } = request;
+    // Requests of one read are all parsed, though one of them has closed the connection.
+    if (socket.destroyed) return;
+    const count = (unanswered.get(socket) ?? 0) + 1;
+    if (count > UNANSWERED_MAX) return void socket.destroy();
+    unanswered.set(socket, count);
+    response.once("close", () => unanswered.set(socket, unanswered.get(socket)! - 1));
+    listener(request, response);
+  };
 }
 
 /** What a connection that is counted no more says; by server, address and port. */
