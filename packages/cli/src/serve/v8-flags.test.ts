@@ -50,6 +50,6 @@ test("a flag is given in either spelling", () => {
 
 test("a small heap may grow to four times of what is in use, a large one as V8 decides", () => {
   assert.equal(growthPercent(20 * 2 ** 20), 300);
-  assert.equal(growthPercent(512 * 2 ** 20 - 1), 300);
-  assert.equal(growthPercent(512 * 2 ** 20), 0);
+  assert.equal(growthPercent(128 * 2 ** 20 - 1), 300);
+  assert.equal(growthPercent(128 * 2 ** 20), 0);
 });
