@@ -24,7 +24,7 @@ const INLINED_BYTES = 2500;
 const GROWTH = "heap-growing-percent";
 const GROWTH_PERCENT = 300;
 
-/** From here on V8 decides by itself: a million jobs that wait take no more memory than before. */
+/** From here on V8 decides by itself: many waiting jobs must not take more memory for it. */
 const SMALL_HEAP_BYTES = 128 * 2 ** 20;
 const LOOK_MS = 1000;
 
