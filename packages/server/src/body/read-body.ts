@@ -54,11 +54,12 @@ export function readBody(
     chunks = [];
     done(undefined, body);
   });
-  request.on("error", stop);
   // Every request closes: an error is made for those alone that were not read.
-  request.on("close", () => {
+  const lost = (): void => {
     if (!isRead) stop(new SluiceError("ABORTED", "the connection was lost"));
-  });
+  };
+  request.on("error", lost);
+  request.on("close", lost);
 }
 
 /** A page that is mounted may be behind a parser of bodies, which has left its value. */

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { test } from "node:test";
+import { turns } from "@sluice/protocol/testing";
 import { BodyBudget } from "../body/body-budget.ts";
 import {
   BODY_BYTES_SMALL_MAX,
@@ -125,6 +126,19 @@ test("what a body took of the budget is given back however the request ends", as
     socket.end(body);
     await once(socket.resume(), "close");
   }
+});
+
+test("a connection lost in the middle of a body is not logged as an error", async (t) => {
+  const lines: string[] = [];
+  const to = { write: (line: string) => void lines.push(line) };
+  const { server } = await start(t, { queues: ["q"], log: { to } });
+  const expect = "expect: 100-continue\r\n";
+  const socket = announce(server.port, "POST /v1/queues/q/jobs", 1_000, expect);
+  assert.match(await firstLine(socket), / 100 /);
+  socket.destroy();
+  await server.close();
+  await turns(10);
+  assert.ok(!lines.some((line) => JSON.parse(line).level === "error"), lines.join(""));
 });
 
 test("an add that waits for room is withdrawn when its caller is gone", async (t) => {
