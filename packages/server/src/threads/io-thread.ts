@@ -13,6 +13,9 @@ const PROGRAM = new URL(FILE, import.meta.url);
 /** The main thread says that it took what is there when it is that much. */
 const TOLD_BYTES = UNTAKEN_BYTES_MAX / 8;
 
+/** How long a thread may take to end before it is ended from outside. */
+const END_MS = 2_000;
+
 export interface Listening {
   readonly address: string;
   readonly port: number;
@@ -48,6 +51,8 @@ export class IoThread {
   #askedAt: number | undefined = undefined;
   #failure: string | undefined = undefined;
   #isOver = false;
+  #isGone = false;
+  readonly #gone = Promise.withResolvers<void>();
 
   constructor(parts: IoThreadParts) {
     this.#parts = parts;
@@ -91,9 +96,14 @@ export class IoThread {
     for (const connection of this.#connections.values()) connection.destroy();
   }
 
+  /** The thread ends by itself, so that it is not cut off in the middle of something. */
   async end(): Promise<void> {
+    if (this.#isGone) return;
     this.#isOver = true;
-    await this.#worker.terminate();
+    this.#say({ kind: "end" });
+    const late = setTimeout(() => void this.#worker.terminate(), END_MS);
+    await this.#gone.promise;
+    clearTimeout(late);
   }
 
   #say(message: ToThread): void {
@@ -134,6 +144,8 @@ export class IoThread {
   }
 
   #ended(reason: string): void {
+    this.#isGone = true;
+    this.#gone.resolve();
     const connections = [...this.#connections];
     for (const [id, connection] of connections) {
       connection.handle(PACKET.closed, new Uint8Array(0));

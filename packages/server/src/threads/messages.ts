@@ -17,7 +17,9 @@ export interface ListenAt {
 export type ToThread =
   | { readonly kind: "listen"; readonly at: ListenAt }
   /** No more connections are taken; those that are there stay. */
-  | { readonly kind: "stop" };
+  | { readonly kind: "stop" }
+  /** The thread ends, with all that it holds. */
+  | { readonly kind: "end" };
 
 export type FromThread =
   | { readonly kind: "listening"; readonly port: number; readonly address: string }

@@ -96,5 +96,6 @@ port.onsent = look;
 main.on("message", (message: Uint8Array | ToThread) => {
   if (message instanceof Uint8Array) take(message);
   else if (message.kind === "listen") listen(message.at);
-  else server.close();
+  else if (message.kind === "stop") server.close();
+  else process.exit();
 });
