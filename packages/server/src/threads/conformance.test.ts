@@ -5,12 +5,12 @@ import { openThreaded } from "../testing/threaded.ts";
 const CASE_MS_MAX = 20_000;
 
 /**
- * What threads can break; `CONFORMANCE=all` runs every case. Each starts a thread, and a process
- * that has started some hundred and fifty was seen to end without a word, in 3 of 9 runs of them
- * all: that is not explained yet. A server starts its threads once.
+ * `CONFORMANCE=all` runs every case. Each starts a thread, and V8 ended the process in 4 of 10 such
+ * runs ("Check failed: jit_page.has_value()"), only under the test runner, which sets a compile
+ * cache. Until that is understood, few threads are started here. A server starts its threads once.
  */
 const isWhole = process.env.CONFORMANCE === "all";
-const SKIPPED = isWhole ? ENGINE_SUBJECTS : /^(?!consume|events|close)/;
+const SKIPPED = isWhole ? ENGINE_SUBJECTS : /^(?!close)/;
 
 const register: Register = (sentence, run) => test(sentence, { timeout: CASE_MS_MAX }, run);
 brokerConformance("through a thread", openThreaded, register, { skipped: SKIPPED });
