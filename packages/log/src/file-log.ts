@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { invalid, SluiceError } from "@sluice/protocol";
 import { BlockCache } from "./block-cache.ts";
+import { countWhile } from "./count-while.ts";
 import { codeOf } from "./disk.ts";
 import { failed } from "./errors.ts";
 import { SEGMENT_BYTES_MIN } from "./limits.ts";
@@ -136,7 +137,8 @@ export class FileLog implements Log {
   }
 
   async #load(position: Position, offset: number, length: number): Promise<Uint8Array> {
-    const index = lastUpTo(this.#bases, position);
+    // Paged payloads are in old segments, of which there may be hundreds.
+    const index = countWhile(this.#bases, (base) => base <= position) - 1;
     const base = this.#bases[index];
     const end = this.#bases[index + 1] ?? this.#writer.confirmed;
     if (base === undefined || position >= end) {
@@ -197,19 +199,4 @@ function openingError(dir: string, error: unknown): unknown {
     return invalid("dir", "a directory, not a file", dir);
   }
   return failed("opening the log", dir, error);
-}
-
-/**
- * The index of the last of the rising bases that is not above the position, or -1. Paged payloads
- * are read from old segments, of which there may be hundreds.
- */
-function lastUpTo(bases: readonly Position[], position: Position): number {
-  let low = 0;
-  let high = bases.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (bases[middle]! <= position) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
 }

@@ -1,5 +1,6 @@
 import { invalid, SluiceError } from "@sluice/protocol";
 import { checkRange } from "./block-cache.ts";
+import { countWhile } from "./count-while.ts";
 import type { Batch, Log, Position, Span } from "./log.ts";
 import { LogStage } from "./log-stage.ts";
 
@@ -118,12 +119,6 @@ export class MemoryLog implements Log {
 }
 
 function findBatch(batches: readonly Batch[], position: Position): Batch | undefined {
-  let low = 0;
-  let high = batches.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (batches[middle]!.position < position) low = middle + 1;
-    else high = middle;
-  }
-  return batches[low]?.position === position ? batches[low] : undefined;
+  const found = batches[countWhile(batches, (batch) => batch.position < position)];
+  return found?.position === position ? found : undefined;
 }
