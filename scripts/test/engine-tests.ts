@@ -3,6 +3,12 @@
 
 export const ENGINE_FOLDER = "packages/engine";
 
+// Below it are the entries of processes that files of one folder share, by that folder.
+export const TOGETHER = "node_modules/.cache/together";
+
 export function isEngineTest(path: string): boolean {
-  return path.replaceAll("\\", "/").startsWith(`${ENGINE_FOLDER}/`);
+  const slashed = path.replaceAll("\\", "/");
+  return [`${ENGINE_FOLDER}/`, `${TOGETHER}/${ENGINE_FOLDER}/`].some((one) =>
+    slashed.startsWith(one),
+  );
 }

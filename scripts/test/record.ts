@@ -11,6 +11,6 @@ export interface TestRecord {
   readonly failureType: string;
   readonly error: string;
   readonly text: string;
-  // How long a file took, at its end.
+  // How long a test or a file took, at its end.
   readonly durationMs: number;
 }

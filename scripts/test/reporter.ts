@@ -16,6 +16,7 @@ interface RunnerEvent {
     readonly duration_ms?: number;
     readonly details?: {
       readonly type?: string;
+      readonly duration_ms?: number;
       readonly error?: Error & { failureType?: string };
     };
   };
@@ -46,7 +47,7 @@ function toRecord({ type, data }: RunnerEvent): TestRecord {
     // Node wraps what a test threw; the reader wants the cause with its own stack.
     error: error === undefined ? "" : inspect(error.cause ?? error, { depth: 8 }),
     text: data.message ?? "",
-    durationMs: data.duration_ms ?? 0,
+    durationMs: data.duration_ms ?? data.details?.duration_ms ?? 0,
   };
 }
 

@@ -1,7 +1,15 @@
 // Runs the real runner on made-up test files: the harness must see what is wrong.
 
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -23,12 +31,13 @@ function tree(t: TestContext, files: Record<string, string>): string {
 function run(
   root: string,
   files: Record<string, string>,
-  { budgetMs = 30_000, isRepeated = false } = {},
+  { budgetMs = 30_000, isRepeated = false, together = [] as string[] } = {},
 ): Promise<SuiteResult> {
   const suite = {
     name: "made-up",
     budgetMs,
     isRepeated,
+    together,
     source: { kind: "files", ending: ".test.ts" },
   } as const;
   return runSuite({ root, suite, files: Object.keys(files) });
@@ -60,6 +69,45 @@ test("a file that ends early, crashes, or holds no test is a failure", async (t)
   const result = await run(tree(t, files), files);
   assert.equal(result.counts.failed, 3);
   assert.match(result.output, /at load/);
+});
+
+test("files of a folder share a process, and each is still judged by itself", async (t) => {
+  const root = tree(t, {});
+  mkdirSync(join(root, "pure"));
+  const files: Record<string, string> = {
+    "pure/a.test.ts": `test("pid", () => console.log("pid", process.pid)); console.log("by a");`,
+    "pure/b.test.ts": `
+      describe("group", () => { test("bad", () => { throw new Error("boom"); }); });
+      test("left out", { skip: true }, () => {});`,
+    "pure/empty.test.ts": "",
+    "pure/last.test.ts": `test("good", () => console.log("pid", process.pid));`,
+    "other.test.ts": `test("good", () => {});`,
+  };
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(root, name), IMPORT + text);
+  const result = await run(root, files, { together: ["pure"] });
+  assert.deepEqual(result.counts, { passed: 3, failed: 2, skipped: 1 });
+  const titles = result.failures.map(({ title }) => title);
+  assert.match(titles[0]!, /b\.test\.ts:\d+ group › bad/);
+  assert.equal(titles[1], "pure/empty.test.ts");
+  const pids = [...result.output.matchAll(/pid (\d+)/g)].map(([, pid]) => pid);
+  assert.equal(pids.length, 2);
+  assert.equal(pids[0], pids[1]);
+  assert.deepEqual([...result.fileTimes.keys()].sort(), Object.keys(files).sort());
+});
+
+test("a shared process that ends early fails the files that it had not ended", async (t) => {
+  const root = tree(t, {});
+  mkdirSync(join(root, "pure"));
+  const files: Record<string, string> = {
+    "pure/a.test.ts": `test("good", () => {});`,
+    "pure/b.test.ts": `test("ends it", () => process.exit(0));`,
+    "pure/c.test.ts": `test("never run", () => {});`,
+  };
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(root, name), IMPORT + text);
+  const { failures, counts } = await run(root, files, { together: ["pure"] });
+  const titles = failures.map(({ title }) => title);
+  assert.ok(titles.includes("pure/b.test.ts") && titles.includes("pure/c.test.ts"), `${titles}`);
+  assert.ok(counts.failed >= 2);
 });
 
 test("a failing hook of a group is a failure", async (t) => {

@@ -8,6 +8,7 @@ import { lineSplitter } from "./lines.ts";
 import { forgiven, isWorthRepeating } from "./repeat.ts";
 import type { CommandSource, Suite } from "./suites.ts";
 import { type Counts, type Failure, Tally } from "./tally.ts";
+import { divide } from "./together.ts";
 
 export interface SuiteResult {
   readonly name: string;
@@ -58,7 +59,7 @@ async function passesAgain(run: SuiteRun, first: Tally, startMs: number): Promis
   const files = [...first.failedFiles];
   const again = new Tally(run.root, files);
   const leftMs = Math.max(1, Math.round(run.suite.budgetMs - (performance.now() - startMs)));
-  const suite = { ...run.suite, concurrency: 1, budgetMs: leftMs };
+  const suite = { ...run.suite, concurrency: 1, budgetMs: leftMs, together: [] };
   await runFiles({ ...run, suite, files }, again);
   return again.failures.length === 0;
 }
@@ -90,6 +91,8 @@ async function runCommand({ root, suite }: SuiteRun, source: CommandSource, tall
 }
 
 async function runFiles({ root, suite, files, coverageDir }: SuiteRun, tally: Tally) {
+  const { shared, alone } = divide(root, files, suite.together);
+  tally.share(shared);
   let stray = "";
   const keepStray = (text: string): void => {
     stray += text;
@@ -106,7 +109,9 @@ async function runFiles({ root, suite, files, coverageDir }: SuiteRun, tally: Ta
       ...scope,
       ...(isRandom(suite) ? ["--import", "./scripts/test/daily-seed.ts"] : []),
       "--",
-      ...longestFirst(root, files).map((file) => resolve(root, file)),
+      ...[...shared.map(({ entry }) => entry), ...longestFirst(root, alone)].map((file) =>
+        resolve(root, file),
+      ),
     ],
     {
       cwd: root,

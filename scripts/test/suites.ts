@@ -6,6 +6,8 @@ export interface Suite {
   // counts as a failure.
   readonly budgetMs: number;
   readonly source: FileSource | CommandSource;
+  // Folders whose files share a process: those that use no global state and start no program.
+  readonly together?: readonly string[];
   // Files that run side by side; default one for each core.
   readonly concurrency?: number;
   // Whether files that failed are run once more, one by one: see repeat.ts.
@@ -82,7 +84,16 @@ export const SUITES: readonly Suite[] = [
   // Unit tests never sleep; counting coverage makes those of the engine several times slower, and
   // the suite of the port runs nine times. Servers are real processes.
   // They wait for sockets and disks for a third of their time, so four files keep two cores busy.
-  { name: "unit", budgetMs: within(240_000), source: files(".test.ts"), concurrency: 4 },
+  {
+    name: "unit",
+    budgetMs: within(240_000),
+    source: files(".test.ts"),
+    concurrency: 4,
+    together: [
+      ...["engine", "protocol", "client", "log", "dashboard", "sim"].map((it) => `packages/${it}`),
+      "bench",
+    ],
+  },
   // Each property is worth a few seconds, on prefixes of runs with up to 200,000 lanes.
   { name: "property", budgetMs: within(34_000), source: files(".prop.test.ts") },
   // 10,000 random worlds beside 300 simulated hours, 100 s each at most, and the planted bugs.

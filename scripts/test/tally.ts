@@ -6,6 +6,7 @@
 
 import { relative, resolve } from "node:path";
 import type { TestRecord } from "./record.ts";
+import type { Shared } from "./together.ts";
 
 export interface Counts {
   readonly passed: number;
@@ -33,6 +34,11 @@ export class Tally {
   readonly #outputs = new Map<string, string>();
   readonly #running = new Set<string>();
   readonly #path: string[] = [];
+  // Entries of processes that files share.
+  readonly #entries = new Set<string>();
+  // Since the last file that ended in such a process. The runner reports one process after another.
+  #tests = 0;
+  #testsMs = 0;
 
   constructor(root: string, files: readonly string[]) {
     this.#root = root;
@@ -41,6 +47,11 @@ export class Tally {
 
   get counts(): Counts {
     return { passed: this.#passed, failed: this.failures.length, skipped: this.#skipped };
+  }
+
+  // To be called before the first event.
+  share(shared: readonly Shared[]): void {
+    for (const { entry } of shared) this.#entries.add(resolve(this.#root, entry));
   }
 
   add(record: TestRecord): void {
@@ -72,7 +83,21 @@ export class Tally {
     }
   }
 
+  // The test that an entry has behind each file which it loads.
+  #endShared({ name }: TestRecord): void {
+    if (this.#tests > 0) this.#unfinishedFiles.delete(resolve(this.#root, name));
+    this.fileTimes.set(name, Math.round(this.#testsMs));
+    this.#tests = 0;
+    this.#testsMs = 0;
+  }
+
+  #countShared({ nesting, durationMs }: TestRecord): void {
+    this.#tests += 1;
+    if (nesting === 0) this.#testsMs += durationMs;
+  }
+
   #endFile({ file, durationMs }: TestRecord): void {
+    if (this.#entries.has(file)) return;
     this.#unfinishedFiles.delete(resolve(this.#root, file));
     this.fileTimes.set(this.#show(file), Math.round(durationMs));
   }
@@ -98,7 +123,8 @@ export class Tally {
   // What the files with failures printed, to be read beside the failures.
   outputOfFailed(): string {
     let text = "";
-    for (const file of this.failedFiles) {
+    const files = this.failures.length > 0 ? [...this.failedFiles, ...this.#entries] : [];
+    for (const file of files) {
       const output = this.#outputs.get(file);
       if (output) text += `output of ${this.#show(file)}:\n${output}\n`;
     }
@@ -106,6 +132,8 @@ export class Tally {
   }
 
   #addPass(record: TestRecord): void {
+    if (this.#entries.has(record.file)) return this.#endShared(record);
+    this.#countShared(record);
     if (record.isSuite || this.#isFile(record)) return;
     if (record.isSkipped) this.#skipped += 1;
     else this.#passed += 1;
@@ -116,6 +144,7 @@ export class Tally {
       this.#skipped += 1;
       return;
     }
+    this.#countShared(record);
     this.failedFiles.add(resolve(this.#root, record.file));
     // The failing tests inside have been counted themselves.
     if (record.isSuite && record.failureType === "subtestsFailed") return;
