@@ -13,6 +13,7 @@ import { JobTable } from "./jobs/job-table.ts";
 import type { GateNews } from "./lending/ledger.ts";
 import { type LentLot, LOT_MS, type Lot, newLot } from "./lending/ledger.ts";
 import { KeptJobs, type KeptMax } from "./queues/kept-jobs.ts";
+import type { QueueConfig } from "./queues/queue-config.ts";
 import { QueueState, type WorkerState } from "./queues/queue-state.ts";
 import { weightOf } from "./queues/weights.ts";
 import { RememberedAnswers } from "./remembered-answers.ts";
@@ -26,7 +27,7 @@ import { IdIndex } from "./tables/ids.ts";
 import { KeyTable } from "./tables/keys.ts";
 import { Table } from "./tables/table.ts";
 import { Timers } from "./tables/timers.ts";
-import type { JobSpec, QueueConfig } from "./types.ts";
+import type { JobSpec } from "./types.ts";
 
 const { ID, ID_LINK, IN_STRAND, POS, POS2, SIZE } = jobFields;
 const { AT_TIER, CHILD, GATES, IN_LANE, KIND, QUEUE, RING, TIER, WEIGHT } = nodeFields;

@@ -7,6 +7,7 @@ import { sealLeases } from "./facts/seal-leases.ts";
 import { cancelWithDependencies } from "./flows/cascade.ts";
 import { FlowVerbs } from "./flows/fill.ts";
 import { endFlowReplay } from "./flows/go-on.ts";
+import type { GateConfig } from "./gates/gate-state.ts";
 import * as jobFields from "./jobs/job-fields.ts";
 import { JobLogs } from "./jobs/job-log.ts";
 import { unhold } from "./jobs/moves.ts";
@@ -17,21 +18,13 @@ import { tellCleared, tellCooldown } from "./lending/news.ts";
 import { BATCH_JOBS_MAX, LEASE_MS_MAX, SLOTS_MAX, WEIGHT_MAX } from "./limits.ts";
 import { Queries } from "./queries/queries.ts";
 import { isLetter, lettersFrom, lettersIn, refuseCircle } from "./queues/dead-letters.ts";
+import type { QueueConfig } from "./queues/queue-config.ts";
 import type { RememberedAnswers } from "./remembered-answers.ts";
 import { Schedules } from "./schedules/schedules.ts";
 import { keepResult, type ResultBody } from "./steps/kept-result.ts";
 import { StepVerbs } from "./steps/step-verbs.ts";
 import type { Stores } from "./stores.ts";
-import type {
-  AddResult,
-  FairnessKey,
-  GateConfig,
-  JobSpec,
-  Lease,
-  NackOptions,
-  QueueConfig,
-  WantOptions,
-} from "./types.ts";
+import type { AddResult, FairnessKey, JobSpec, Lease, NackOptions, WantOptions } from "./types.ts";
 import { add } from "./verbs/add.ts";
 import { ByHand } from "./verbs/by-hand.ts";
 import { charge } from "./verbs/charge.ts";

@@ -14,9 +14,10 @@ export type {
 } from "./facts/facts.ts";
 export type { FlowJob } from "./flows/fill.ts";
 export { FLOW_OPEN_MS } from "./flows/go-on.ts";
+export type { GateConfig, GatePart } from "./gates/gate-state.ts";
+export type { Backoff, RetryPolicy } from "./jobs/backoff.ts";
 export type { GateNews, LentLot, LotUse, Want } from "./lending/ledger.ts";
 export type { BorrowerWord } from "./lending/lender.ts";
-
 export { ADD_STEPS_MAX } from "./limits.ts";
 export type { AttemptView } from "./queries/attempts.ts";
 export type { DependencyPage, DependencyView } from "./queries/dependencies.ts";
@@ -43,7 +44,10 @@ export type {
   WhyWaiting,
 } from "./queries/why-types.ts";
 export type { HeldView, WorkerSurvey, WorkerView } from "./queries/worker-survey.ts";
+export type { OnFull } from "./queues/capacity.ts";
 export { DurationHistogram, type TimeCounts } from "./queues/duration-histogram.ts";
+export type { QueueConfig } from "./queues/queue-config.ts";
+export type { TierConfig } from "./queues/tiers.ts";
 export type { DueTick, DueTicks } from "./schedules/fire.ts";
 export type {
   CatchUp,
@@ -62,15 +66,12 @@ export type { StepsView } from "./steps/steps-view.ts";
 export type { Suspension } from "./steps/suspend.ts";
 export type {
   AddResult,
-  Backoff,
   DedupeMode,
   Dependency,
   Ending,
   EndState,
   FairnessKey,
-  GateConfig,
   GateDecisions,
-  GatePart,
   GateStats,
   HistoryEntry,
   JobSpec,
@@ -81,10 +82,6 @@ export type {
   LogLine,
   NackOptions,
   OnDependencyFailure,
-  OnFull,
-  QueueConfig,
   QueueStats,
-  RetryPolicy,
-  TierConfig,
 } from "./types.ts";
 export { addSteps } from "./verbs/add.ts";

@@ -15,6 +15,8 @@
  * `Ms`. The engine never asks what time it is.
  */
 
+import type { GateConfig, GatePart } from "./gates/gate-state.ts";
+import type { Backoff } from "./jobs/backoff.ts";
 import type { ScheduleRun } from "./schedules/schedule.ts";
 
 /** A fairness key: one level as a string (never split), several levels as an array. */
@@ -28,103 +30,6 @@ export type EndState = "finished" | "failed" | "cancelled" | "expired" | "dead";
 
 /** The same, as facts and rows keep it. */
 export type Ending = "finished" | "failed" | "cancelled" | "expired" | "dead" | "wait-too-long";
-
-export interface RetryPolicy {
-  /** Failures after which the job is dead. */
-  attempts: number;
-  /** Delay before the second delivery. */
-  minMs: number;
-  maxMs: number;
-  factor: number;
-  /** Fraction of the delay that is drawn at random (from the job's id and attempt). */
-  jitter: number;
-}
-
-/** What a job changes of its queue's policy; its `attempts` are an option of their own. */
-export type Backoff = Partial<Omit<RetryPolicy, "attempts">>;
-
-/** The policy of a queue: a job may change all of it but the bound on its deliveries. */
-export interface QueueRetryPolicy extends RetryPolicy {
-  /** Hand-outs in all, also those that cost no attempt; not for dead letters. */
-  deliveries: number;
-}
-
-export type OnFull = "reject" | "drop" | "spill" | "wait";
-
-export interface TierConfig {
-  name: string;
-  /** Jobs ready or gated in this tier; absent: only the queue's capacity counts. */
-  capacity?: number | undefined;
-  /** Jobs ready or gated that one key may have in this tier; absent: only `capacity.perLane`. */
-  perLane?: number | undefined;
-  /** Tier index that takes the overflow under `onFull: "spill"`; absent: the next one. */
-  spillTo?: number | undefined;
-}
-
-export interface QueueConfig {
-  tiers: readonly TierConfig[];
-  /** `strict`, or one weight per tier. */
-  tierOrder: "strict" | readonly number[];
-  /** A waiting job moves up one tier after this long. */
-  promoteAfterMs?: number | undefined;
-  fairness: boolean;
-  /**
-   * Weights of lanes by key; for a path, by its levels joined with "/". `*` at the end matches a
-   * prefix.
-   */
-  weights: Readonly<Record<string, number>>;
-  /** The queue's weight behind gates it shares with other queues. */
-  weight: number;
-  capacity: {
-    jobs: number;
-    bytes: number;
-    perLane?: number | undefined;
-    delayed: number;
-    blocked: number;
-    running: number;
-  };
-  onFull: OnFull;
-  /** How long a producer waits for room under `onFull: "wait"`; the engine only carries it. */
-  addTimeoutMs: number;
-  fullRetryMs: number;
-  /** Token bucket for adds, applied at or above `fill` (0..1 of `capacity.jobs`). */
-  admission?: { fill: number; rate: number; burst: number } | undefined;
-  leaseMs: number;
-  retry: QueueRetryPolicy;
-  /** Name of the dead letter queue; false: drop and count. */
-  dlq: string | false;
-  /** Dead letters in this queue end as expired after this long; absent: they stay. */
-  retentionMs?: number | undefined;
-  results: { jobs: number; ms: number };
-  ttlMs?: number | undefined;
-  /** Jobs of one lane go out one by one, in order, each when the one ahead has ended. */
-  ordered?: boolean | undefined;
-  paused: boolean;
-  /** What fills in the options of jobs before they are added: carried for those who do. */
-  policy?: object | undefined;
-}
-
-export interface GateConfig {
-  /** Tokens per second; 0 closes the gate. */
-  rate?: number | undefined;
-  /** Default max(1, rate). */
-  burst?: number | undefined;
-  interval?:
-    | {
-        ms: number;
-        /** From the previous job's start, or from its end (then one at a time). Default `end`. */
-        from: "start" | "end";
-        /** Multiplier per tier; a tier beyond the list uses the last. */
-        factors?: readonly number[] | undefined;
-        /** No tier waits less than this. */
-        floorMs?: number | undefined;
-      }
-    | undefined;
-  windows?: readonly { limit: number; perMs: number }[] | undefined;
-  concurrency?: number | undefined;
-  /** Cooldown per failure in a row, in ms; a success steps back by one. */
-  ladder?: readonly number[] | undefined;
-}
 
 export type DedupeMode = "pending" | "window" | "debounce" | "replace" | "keepLast";
 
@@ -221,8 +126,6 @@ export interface NackOptions {
   /** Do not retry. */
   unrecoverable?: boolean | undefined;
 }
-
-export type GatePart = "rate" | "interval" | "window" | "concurrency" | "cooldown" | "line";
 
 export interface JobView {
   id: number;

@@ -1,5 +1,6 @@
 /** At least one fact of each kind, for tests: the compiler asks for a kind that is missing. */
-import type { Fact, JobRecord, JobSpec, QueueConfig } from "@sluice/engine";
+import type { Fact, JobRecord, JobSpec } from "@sluice/engine";
+import { parseQueue } from "@sluice/protocol";
 import type { ByteReader } from "./byte-reader.ts";
 import type { ByteWriter } from "./byte-writer.ts";
 import type { Told } from "./fact-types.ts";
@@ -17,21 +18,16 @@ export function readSampleBody(reader: ByteReader): Uint8Array | undefined {
 const at = 1_763_200_000_000;
 const body = Uint8Array.of(1, 2, 3);
 
-const config: QueueConfig = {
-  tiers: [{ name: "high" }, { name: "low", capacity: 5 }],
-  tierOrder: "strict",
-  fairness: true,
+const config = {
+  ...parseQueue("mail", {
+    tiers: [{ name: "high" }, { name: "low", capacity: 5 }],
+    capacity: { jobs: 100, bytes: 1e9, delayed: 100, blocked: 100, running: 10 },
+    retry: { attempts: 3, min: 100, max: 1000, jitter: 0.5 },
+    dlq: "dead",
+    results: { jobs: 10, ttl: "1s" },
+  }).config,
+  // A reader of facts makes plain objects. The parser does not.
   weights: { "big*": 4 },
-  weight: 1,
-  capacity: { jobs: 100, bytes: 1e9, delayed: 100, blocked: 100, running: 10 },
-  onFull: "reject",
-  addTimeoutMs: 5000,
-  fullRetryMs: 1000,
-  leaseMs: 30_000,
-  retry: { attempts: 3, minMs: 100, maxMs: 1000, factor: 2, jitter: 0.5, deliveries: 250 },
-  dlq: "dead",
-  results: { jobs: 10, ms: 1000 },
-  paused: false,
 };
 
 const newJob: JobRecord = {

@@ -1,17 +1,10 @@
-import type { GateSave } from "../gates/gate-state.ts";
+import type { GateConfig, GateSave } from "../gates/gate-state.ts";
 import type { LotUse } from "../lending/ledger.ts";
+import type { QueueConfig } from "../queues/queue-config.ts";
 import type { Counters } from "../queues/queue-state.ts";
 import type { ScheduleRecord, ScheduleRun, TickOutcome } from "../schedules/schedule.ts";
 import type { Pending, SignalEntry, StepEntry, StepKind } from "../steps/step-types.ts";
-import type {
-  Ending,
-  GateConfig,
-  HistoryEntry,
-  JobSpec,
-  LogLine,
-  OnDependencyFailure,
-  QueueConfig,
-} from "../types.ts";
+import type { Ending, HistoryEntry, JobSpec, LogLine, OnDependencyFailure } from "../types.ts";
 
 /**
  * What happened, as it is remembered. The engine emits each fact once, in order. After applying

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openEngine } from "../testing/test-engine.ts";
-import type { GateConfig, Lease } from "../types.ts";
+import type { Lease } from "../types.ts";
+import type { GateConfig } from "./gate-state.ts";
 
 /**
  * One lane whose jobs name a timed gate alone ("one"), or a place beside it ("both"). Each job

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { each, openEngine, TestEngine } from "../testing/test-engine.ts";
-import type { GateConfig, JobSpec, Lease } from "../types.ts";
+import type { JobSpec, Lease } from "../types.ts";
+import type { GateConfig } from "./gate-state.ts";
 
 /** A queue with free workers, and gates of these limits. */
 function open(gates: Record<string, GateConfig>): TestEngine {

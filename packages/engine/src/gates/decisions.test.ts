@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openEngine, type TestEngine } from "../testing/test-engine.ts";
-import type { GateConfig } from "../types.ts";
+import type { GateConfig } from "./gate-state.ts";
 
 /** Two jobs come to a gate that lets one pass; what it decided is counted. */
 function decided(config: GateConfig, before: (engine: TestEngine) => void = () => {}) {

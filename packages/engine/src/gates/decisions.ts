@@ -1,5 +1,5 @@
-import type { GateDecisions, GatePart } from "../types.ts";
-import type { GateState } from "./gate-state.ts";
+import type { GateDecisions } from "../types.ts";
+import type { GatePart, GateState } from "./gate-state.ts";
 
 /**
  * How often a gate let a job pass, and how often it kept the first in its line, by the part that

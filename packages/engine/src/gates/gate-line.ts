@@ -1,6 +1,6 @@
 import { IDLE_MS } from "../limits.ts";
-import type { GateConfig } from "../types.ts";
 import { Decisions } from "./decisions.ts";
+import type { GateConfig } from "./gate-state.ts";
 import { GateState } from "./gate-state.ts";
 import type { MaxWaits } from "./max-waits.ts";
 

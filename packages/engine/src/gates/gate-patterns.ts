@@ -5,7 +5,7 @@
  * exist are tried from the longest, so a match costs as many look-ups as there are lengths up to
  * the key's own, however many patterns there are.
  */
-import type { GateConfig } from "../types.ts";
+import type { GateConfig } from "./gate-state.ts";
 
 export interface GateMatch {
   /** The configured key, with its `*` if it is a pattern. */

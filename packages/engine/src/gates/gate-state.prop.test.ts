@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import type { GateConfig } from "../types.ts";
+import type { GateConfig } from "./gate-state.ts";
 import { GateState } from "./gate-state.ts";
 
 const part = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });

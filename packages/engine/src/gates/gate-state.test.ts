@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { newLot } from "../lending/ledger.ts";
 import { Stock } from "../lending/stock.ts";
-import type { GateConfig } from "../types.ts";
+import type { GateConfig } from "./gate-state.ts";
 import { GateState } from "./gate-state.ts";
 
 function gateOf(config: GateConfig | undefined, now = 0): GateState {

@@ -28,9 +28,32 @@ import {
   type LotUse,
 } from "../lending/ledger.ts";
 import type { Stock } from "../lending/stock.ts";
-import type { GateConfig, GatePart } from "../types.ts";
 import { TokenBucket, type TokenBucketSave } from "./token-bucket.ts";
 import { type TakesSave, Windows } from "./windows.ts";
+
+export interface GateConfig {
+  /** Tokens per second; 0 closes the gate. */
+  rate?: number | undefined;
+  /** Default max(1, rate). */
+  burst?: number | undefined;
+  interval?:
+    | {
+        ms: number;
+        /** From the previous job's start, or from its end (then one at a time). Default `end`. */
+        from: "start" | "end";
+        /** Multiplier per tier; a tier beyond the list uses the last. */
+        factors?: readonly number[] | undefined;
+        /** No tier waits less than this. */
+        floorMs?: number | undefined;
+      }
+    | undefined;
+  windows?: readonly { limit: number; perMs: number }[] | undefined;
+  concurrency?: number | undefined;
+  /** Cooldown per failure in a row, in ms; a success steps back by one. */
+  ladder?: readonly number[] | undefined;
+}
+
+export type GatePart = "rate" | "interval" | "window" | "concurrency" | "cooldown" | "line";
 
 /** What outlives a restart. Leases are not in it: the count is rebuilt from them. */
 export interface GateSave {

@@ -3,9 +3,9 @@ import { Stock } from "../lending/stock.ts";
 import { KeyTable } from "../tables/keys.ts";
 import { Table } from "../tables/table.ts";
 import { Timers } from "../tables/timers.ts";
-import type { GateConfig } from "../types.ts";
 import { GateLine, type GateSet } from "./gate-line.ts";
 import { GatePatterns } from "./gate-patterns.ts";
+import type { GateConfig } from "./gate-state.ts";
 
 /** Idle gates looked at for each gated job that is added, and in each tick. */
 const SWEEP = 2;

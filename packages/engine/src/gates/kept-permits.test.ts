@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { TestEngine } from "../testing/test-engine.ts";
-import type { GateConfig } from "../types.ts";
+import type { GateConfig } from "./gate-state.ts";
 
 // What one claim does, step by step, is in several-gates.test.ts. Here many claims meet.
 

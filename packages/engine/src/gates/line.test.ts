@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { countOf, TestEngine } from "../testing/test-engine.ts";
-import type { GateConfig, JobSpec, Lease } from "../types.ts";
+import type { JobSpec, Lease } from "../types.ts";
+import type { GateConfig } from "./gate-state.ts";
 
 /** A queue behind a gate, its workers always free. */
 function open(config: GateConfig = { concurrency: 1 }): TestEngine {

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openEngine, TestEngine } from "../testing/test-engine.ts";
-import type { GateConfig, JobSpec } from "../types.ts";
+import type { JobSpec } from "../types.ts";
+import type { GateConfig } from "./gate-state.ts";
 
 const ONE: GateConfig = { concurrency: 1 };
 

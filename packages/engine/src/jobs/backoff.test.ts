@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openEngine, type TestEngine } from "../testing/test-engine.ts";
-import type { RetryPolicy } from "../types.ts";
+import type { RetryPolicy } from "./backoff.ts";
 import { backoffMs } from "./backoff.ts";
 
 const PLAIN: RetryPolicy = { attempts: 9, minMs: 1000, maxMs: 300_000, factor: 2, jitter: 0 };

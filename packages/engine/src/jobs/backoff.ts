@@ -1,4 +1,27 @@
-import type { RetryPolicy } from "../types.ts";
+export interface RetryPolicy {
+  /** Failures after which the job is dead. */
+  attempts: number;
+  /** Delay before the second delivery. */
+  minMs: number;
+  maxMs: number;
+  factor: number;
+  /** Fraction of the delay that is drawn at random (from the job's id and attempt). */
+  jitter: number;
+}
+
+/** What a job changes of its queue's policy; its `attempts` are an option of their own. */
+export type Backoff = Partial<Omit<RetryPolicy, "attempts">>;
+
+/** The policy of a queue: a job may change all of it but the bound on its deliveries. */
+export interface QueueRetryPolicy extends RetryPolicy {
+  /** Hand-outs in all, also those that cost no attempt; not for dead letters. */
+  deliveries: number;
+}
+
+/** How a queue retries what fails. */
+export interface RetryOptions {
+  retry: QueueRetryPolicy;
+}
 
 /**
  * How long a job waits before its next delivery: exponential in the failures so far, less a jitter.

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { GateConfig } from "../gates/gate-state.ts";
 import { openEngine, TestEngine } from "../testing/test-engine.ts";
-import type { GateConfig, JobSpec } from "../types.ts";
+import type { JobSpec } from "../types.ts";
 
 /** A partition that borrows all its gates, with free workers. */
 function partition(config: GateConfig, slots = 100) {

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Fact } from "../facts/facts.ts";
+import type { GateConfig } from "../gates/gate-state.ts";
 import { each, openEngine, rebuilt, TestEngine } from "../testing/test-engine.ts";
-import type { GateConfig, JobSpec } from "../types.ts";
+import type { JobSpec } from "../types.ts";
 import type { Want } from "./ledger.ts";
 
 const PLENTY: Want = { cost: 1000, jobs: 1000, least: 1, tier: 0, weight: 1 };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { GateConfig } from "../gates/gate-state.ts";
 import { openEngine } from "../testing/test-engine.ts";
-import type { GateConfig } from "../types.ts";
 
 /** A partition that is the home of `own` alone; one job with several gates waits beside others. */
 function partition(gates: Readonly<Record<string, GateConfig>>) {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import type { GateConfig } from "../gates/gate-state.ts";
 import { IDLE_MS } from "../limits.ts";
-import type { GateConfig } from "../types.ts";
 import { Crew } from "./crew.ts";
 import { Drive, type Taken } from "./drive.ts";
 

@@ -2,6 +2,7 @@ import type { Core } from "../core.ts";
 import { checkInteger } from "../errors.ts";
 import type { JobRecord } from "../facts/facts.ts";
 import { recordOf } from "../facts/record.ts";
+import type { GateConfig } from "../gates/gate-state.ts";
 import { ENDED_JOB } from "../jobs/job-fields.ts";
 import { PAGE_MAX } from "../limits.ts";
 import { isRoomFor } from "../queues/capacity.ts";
@@ -11,7 +12,6 @@ import { AT_TIER, CHILD, QUEUE } from "../ring/node-fields.ts";
 import { type StepsView, stepsView } from "../steps/steps-view.ts";
 import type {
   EndState,
-  GateConfig,
   GateDecisions,
   GateStats,
   HistoryEntry,

@@ -1,4 +1,5 @@
-import type { EndState, GatePart, JobState } from "../types.ts";
+import type { GatePart } from "../gates/gate-state.ts";
+import type { EndState, JobState } from "../types.ts";
 
 /** Why a job is not running, as data. The engine names jobs by numbers, others by texts. */
 export type Why<Id extends string | number = number> =

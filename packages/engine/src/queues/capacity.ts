@@ -1,12 +1,58 @@
-import type { Core } from "../core.ts";
-import { invalid, Refusal } from "../errors.ts";
+import { Refusal } from "../errors.ts";
 import { TokenBucket } from "../gates/token-bucket.ts";
 import { BLOCKED_JOB, DELAYED_JOB, ENDED_JOB, LEASE, SIZE } from "../jobs/job-fields.ts";
+import type { JobTable } from "../jobs/job-table.ts";
+import type { Lanes } from "../ring/lanes.ts";
 import * as nodeFields from "../ring/node-fields.ts";
-import type { FairnessKey, JobSpec, QueueConfig } from "../types.ts";
-import type { QueueState } from "./queue-state.ts";
+import type { FairnessKey, JobSpec } from "../types.ts";
+import { type TierOptions, tierOf } from "./tiers.ts";
+import type { LaneOptions } from "./weights.ts";
 
 const { WAITING } = nodeFields;
+
+export type OnFull = "reject" | "drop" | "spill" | "wait";
+
+/** How much a queue holds, and what becomes of a job for which it has no room. */
+export interface CapacityOptions {
+  capacity: {
+    jobs: number;
+    bytes: number;
+    perLane?: number | undefined;
+    delayed: number;
+    blocked: number;
+    running: number;
+  };
+  onFull: OnFull;
+  /** How long a producer waits for room under `onFull: "wait"`; the engine only carries it. */
+  addTimeoutMs: number;
+  fullRetryMs: number;
+  /** Token bucket for adds, applied at or above `fill` (0..1 of `capacity.jobs`). */
+  admission?: { fill: number; rate: number; burst: number } | undefined;
+}
+
+/** The part of a queue that room depends on. */
+interface Filled {
+  readonly name: string;
+  readonly config: CapacityOptions & TierOptions & LaneOptions;
+  /** TIER nodes, by tier. */
+  readonly tiers: readonly number[];
+  readonly waitingAt: readonly number[];
+  readonly waiting: number;
+  readonly delayed: number;
+  readonly blocked: number;
+  readonly bytes: number;
+  readonly counters: { rejected: number };
+  admission: TokenBucket | undefined;
+}
+
+/** The part of the engine that room depends on. */
+interface RoomWorld {
+  readonly lanes: Lanes;
+  readonly jobs: JobTable;
+  tierOf(row: number): number;
+  laneOf(row: number): number;
+  dueAt(spec: JobSpec, now: number): number;
+}
 
 /** The retry delay for producers of a full queue: the engine cannot know when it drains. */
 const FULL_RETRY_MS = 1000;
@@ -16,25 +62,25 @@ const FULL_RETRY_MS = 1000;
  * is to be dropped. Refuses when the policy says so.
  */
 export function roomFor(
-  core: Core,
-  queue: QueueState,
+  core: RoomWorld,
+  queue: Filled,
   spec: JobSpec,
   wanted: number,
-  isDelayed: boolean,
+  delayMs: number,
 ): number {
-  const found = findRoom(core, queue, spec, wanted, isDelayed);
+  const found = findRoom(core, queue, spec, wanted, delayMs);
   return typeof found === "number" ? found : refuse(queue, found);
 }
 
 /** The tier with room, or what is full. */
 function findRoom(
-  core: Core,
-  queue: QueueState,
+  core: RoomWorld,
+  queue: Filled,
   spec: JobSpec,
   wanted: number,
-  isDelayed: boolean,
+  delayMs: number,
 ): number | string {
-  if (isDelayed) {
+  if (delayMs > 0) {
     if (queue.delayed < queue.config.capacity.delayed) return wanted;
     return `it holds ${queue.delayed} delayed jobs`;
   }
@@ -53,19 +99,8 @@ function findRoom(
   return `tier ${name} holds ${queue.waitingAt[wanted]} of ${capacity} jobs`;
 }
 
-/** A priority by index or name; a job that has none is in no hurry and goes to the last tier. */
-export function tierOf(priority: number | string | undefined, { tiers }: QueueConfig): number {
-  if (priority === undefined) return tiers.length - 1;
-  if (typeof priority === "string") {
-    for (let tier = 0; tier < tiers.length; tier++) if (tiers[tier]!.name === priority) return tier;
-    throw invalid("job.priority", `one of ${tiers.map((t) => t.name).join(", ")}`, priority);
-  }
-  if (tiers[priority] !== undefined) return priority;
-  throw invalid("job.priority", `an integer from 0 to ${tiers.length - 1}`, priority);
-}
-
 /** Refuses a job that is put into a queue by hand, or grows there, when there is no room for it. */
-export function refuseFull(queue: QueueState, sizeBytes: number, jobs: number): void {
+export function refuseFull(queue: Filled, sizeBytes: number, jobs: number): void {
   const { capacity } = queue.config;
   const isFull = queue.waiting + jobs > capacity.jobs || queue.bytes + sizeBytes > capacity.bytes;
   if (isFull && (jobs > 0 || sizeBytes > 0)) {
@@ -74,26 +109,26 @@ export function refuseFull(queue: QueueState, sizeBytes: number, jobs: number): 
 }
 
 /** Whether an add would find room; unlike the add this counts and refuses nothing. */
-export function isRoomFor(core: Core, queue: QueueState, spec: JobSpec, now: number): boolean {
-  const dueAt = core.dueAt(spec, now);
+export function isRoomFor(core: RoomWorld, queue: Filled, spec: JobSpec, now: number): boolean {
+  const delayMs = core.dueAt(spec, now) - now;
   const wanted = tierOf(spec.priority, queue.config);
-  return typeof findRoom(core, queue, spec, wanted, dueAt > now) === "number";
+  return typeof findRoom(core, queue, spec, wanted, delayMs) === "number";
 }
 
-function hasTierRoom(queue: QueueState, tier: number): boolean {
+function hasTierRoom(queue: Filled, tier: number): boolean {
   const capacity = queue.config.tiers[tier]?.capacity;
   return capacity === undefined || queue.waitingAt[tier]! < capacity;
 }
 
 /** What of the queue as a whole has no room for a job of this size. */
-function whatIsFull(queue: QueueState, sizeBytes: number): string | undefined {
+function whatIsFull(queue: Filled, sizeBytes: number): string | undefined {
   const { jobs, bytes } = queue.config.capacity;
   if (queue.waiting >= jobs) return `it holds ${queue.waiting} of ${jobs} jobs`;
   return queue.bytes + sizeBytes > bytes ? `it holds ${queue.bytes} of ${bytes} bytes` : undefined;
 }
 
 /** A key has one limit over all tiers, or a job could evade it by its priority. */
-function fullLane(core: Core, queue: QueueState, key: FairnessKey): string | undefined {
+function fullLane(core: RoomWorld, queue: Filled, key: FairnessKey): string | undefined {
   const { perLane } = queue.config.capacity;
   if (perLane === undefined) return undefined;
   let waiting = 0;
@@ -109,8 +144,8 @@ function fullLane(core: Core, queue: QueueState, key: FairnessKey): string | und
  * this one full.
  */
 function fullInTier(
-  core: Core,
-  queue: QueueState,
+  core: RoomWorld,
+  queue: Filled,
   tier: number,
   key: FairnessKey,
 ): string | undefined {
@@ -124,7 +159,7 @@ function fullInTier(
 }
 
 /** Refuses a job that waits for others when the queue has as many of them as it may. */
-export function roomToBlock(queue: QueueState, wanted: number): number {
+export function roomToBlock(queue: Filled, wanted: number): number {
   const { blocked } = queue.config.capacity;
   if (queue.blocked < blocked) return wanted;
   return refuse(queue, `it holds ${queue.blocked} of ${blocked} blocked jobs`);
@@ -134,7 +169,7 @@ export function roomToBlock(queue: QueueState, wanted: number): number {
  * Whether a delayed job finds room in its own tier. What its key has waiting does not count: it was
  * let in when it was added.
  */
-export function hasRoom(core: Core, queue: QueueState, row: number): boolean {
+export function hasRoom(core: RoomWorld, queue: Filled, row: number): boolean {
   if (whatIsFull(queue, core.jobs.int(row, SIZE)) !== undefined) return false;
   return hasTierRoom(queue, core.tierOf(row));
 }
@@ -143,7 +178,7 @@ export function hasRoom(core: Core, queue: QueueState, row: number): boolean {
  * Refuses to run a job by hand for which there is no room, whatever the policy: who asks for one
  * job by its id wants to know. A retry that is only hastened was let in long ago.
  */
-export function refuseRevival(core: Core, queue: QueueState, row: number): void {
+export function refuseRevival(core: RoomWorld, queue: Filled, row: number): void {
   const { jobs } = core;
   const isEnded = jobs.state(row) === ENDED_JOB;
   if (!isEnded && jobs.int(row, LEASE) > 0) return;
@@ -152,13 +187,13 @@ export function refuseRevival(core: Core, queue: QueueState, row: number): void 
   throw fullError(queue, laneFull ?? `jobs waiting: ${queue.waiting}`);
 }
 
-function fullLaneOf(core: Core, queue: QueueState, row: number): string | undefined {
+function fullLaneOf(core: RoomWorld, queue: Filled, row: number): string | undefined {
   const key = core.lanes.keyOf(core.laneOf(row));
   return fullLane(core, queue, key) ?? fullInTier(core, queue, core.tierOf(row), key);
 }
 
 /** Refuses another payload that does not fit; -1: the add that brings it is to be dropped. */
-export function roomToReplace(core: Core, queue: QueueState, row: number, spec: JobSpec): number {
+export function roomToReplace(core: RoomWorld, queue: Filled, row: number, spec: JobSpec): number {
   const state = core.jobs.state(row);
   if (state === DELAYED_JOB || state === BLOCKED_JOB) return 0;
   const { bytes, delayed } = queue.config.capacity;
@@ -171,14 +206,14 @@ export function roomToReplace(core: Core, queue: QueueState, row: number, spec: 
   return refuse(queue, `it holds ${queue.bytes} of ${bytes} bytes`);
 }
 
-function refuse(queue: QueueState, why: string): number {
+function refuse(queue: Filled, why: string): number {
   if (queue.config.onFull === "drop") return -1;
   // A producer may wait for room. If it waits in vain, it reports that itself.
   if (queue.config.onFull !== "wait") queue.counters.rejected++;
   throw fullError(queue, why);
 }
 
-function fullError(queue: QueueState, why: string): Refusal {
+function fullError(queue: Filled, why: string): Refusal {
   return new Refusal("QUEUE_FULL", `queue ${queue.name} is full: ${why}`, {
     queue: queue.name,
     retryAfterMs: FULL_RETRY_MS,
@@ -186,7 +221,7 @@ function fullError(queue: QueueState, why: string): Refusal {
 }
 
 /** As for a gate: limits that change keep the level, and a full bucket counts as new. */
-export function configureAdmission(queue: QueueState, now: number): void {
+export function configureAdmission(queue: Filled, now: number): void {
   const { admission } = queue.config;
   if (admission === undefined) queue.admission = undefined;
   else if (queue.admission === undefined || queue.admission.full(now)) {
@@ -195,7 +230,7 @@ export function configureAdmission(queue: QueueState, now: number): void {
 }
 
 /** Slows adds down to a rate once the queue is filled to a level. */
-export function admit(queue: QueueState, now: number): void {
+export function admit(queue: Filled, now: number): void {
   const { admission: bucket } = queue;
   if (bucket === undefined) return;
   const admission = queue.config.admission!;

@@ -8,17 +8,46 @@
  * A queue lists its letters by origin, in the order in which they died, whether they wait, are
  * delayed or leased. The lists are linked through the extras: a letter that leaves costs one step.
  */
-import type { Core } from "../core.ts";
 import { Refusal } from "../errors.ts";
-import type { QueueConfig } from "../types.ts";
-import type { QueueState } from "./queue-state.ts";
+import type { JobTable } from "../jobs/job-table.ts";
 
-export function isLetter(core: Core, row: number): boolean {
+/** Where the letters of a queue go, and how long it keeps those of others. */
+export interface DeadLetterOptions {
+  /** Name of the dead letter queue; false: drop and count. */
+  dlq: string | false;
+  /** Dead letters in this queue end as expired after this long; absent: they stay. */
+  retentionMs?: number | undefined;
+}
+
+/** The letters in a dead letter queue that come from one other queue, in the order of death. */
+export interface DeadList {
+  head: number;
+  tail: number;
+  count: number;
+}
+
+/** A queue, as far as letters are concerned. */
+interface LetterQueue {
+  readonly config: DeadLetterOptions;
+  /** Its dead, by the name of the queue they came from. */
+  readonly dead: Map<string, DeadList>;
+  /** True once a dead job came in. */
+  isDlq: boolean;
+}
+
+/** The part of the engine that letters are in. */
+interface LetterWorld<Config extends DeadLetterOptions = DeadLetterOptions> {
+  readonly jobs: JobTable;
+  readonly byName: ReadonlyMap<string, LetterQueue>;
+  readonly letterQueue: (name: string) => Config;
+}
+
+export function isLetter(core: LetterWorld, row: number): boolean {
   return core.jobs.extra(row)?.origin !== undefined;
 }
 
 /** A job has died and is in this queue from now on. */
-export function enterDead(core: Core, queue: QueueState, row: number): void {
+export function enterDead(core: LetterWorld, queue: LetterQueue, row: number): void {
   const extra = core.jobs.extra(row)!;
   const { dead } = queue;
   const origin = extra.origin!.queue;
@@ -35,7 +64,7 @@ export function enterDead(core: Core, queue: QueueState, row: number): void {
 }
 
 /** A letter ends, or goes back to its origin. */
-export function leaveDead(core: Core, queue: QueueState, row: number): void {
+export function leaveDead(core: LetterWorld, queue: LetterQueue, row: number): void {
   const { deadNext, deadPrev, origin } = core.jobs.extra(row)!;
   const list = queue.dead.get(origin!.queue)!;
   if (deadPrev === 0) list.head = deadNext;
@@ -46,21 +75,21 @@ export function leaveDead(core: Core, queue: QueueState, row: number): void {
 }
 
 /** How many letters from one queue the others hold. */
-export function lettersFrom(core: Core, origin: string): number {
+export function lettersFrom(core: LetterWorld, origin: string): number {
   let count = 0;
   for (const queue of core.byName.values()) count += queue.dead.get(origin)?.count ?? 0;
   return count;
 }
 
 /** How many letters a queue holds, from whichever queues. */
-export function lettersIn(queue: QueueState): number {
+export function lettersIn(queue: LetterQueue): number {
   let count = 0;
   for (const list of queue.dead.values()) count += list.count;
   return count;
 }
 
 /** Refuses a `dlq` that leads back to its own queue, over however many others. */
-export function refuseCircle(core: Core, name: string, dlq: string | false): void {
+export function refuseCircle(core: LetterWorld, name: string, dlq: string | false): void {
   const path = circleOf(core, name, dlq);
   if (path === undefined) return;
   const message = `queue.dlq must not lead back to its queue: ${path.join(" → ")}`;
@@ -68,7 +97,10 @@ export function refuseCircle(core: Core, name: string, dlq: string | false): voi
 }
 
 /** The queue with this name that letters go to, as it is made when it does not exist. */
-export function letterQueueConfig(core: Core, name: string): QueueConfig {
+export function letterQueueConfig<Config extends DeadLetterOptions>(
+  core: LetterWorld<Config>,
+  name: string,
+): Config {
   const config = core.letterQueue(name);
   if (circleOf(core, name, config.dlq) === undefined) return config;
   return { ...config, dlq: false };
@@ -78,7 +110,7 @@ export function letterQueueConfig(core: Core, name: string): QueueConfig {
  * The way from a queue back to itself; undefined: there is none. A queue that does not exist counts
  * with the `dlq` that it would be made with.
  */
-function circleOf(core: Core, name: string, dlq: string | false): string[] | undefined {
+function circleOf(core: LetterWorld, name: string, dlq: string | false): string[] | undefined {
   const path = [name];
   for (let next = dlq; next !== false; next = dlqOfName(core, next)) {
     path.push(next);
@@ -88,6 +120,6 @@ function circleOf(core: Core, name: string, dlq: string | false): string[] | und
   return undefined;
 }
 
-function dlqOfName(core: Core, name: string): string | false {
+function dlqOfName(core: LetterWorld, name: string): string | false {
   return (core.byName.get(name)?.config ?? core.letterQueue(name)).dlq;
 }

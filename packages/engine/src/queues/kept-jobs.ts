@@ -10,12 +10,23 @@ import { SEQ, SIZE } from "../jobs/job-fields.ts";
 import type { JobTable } from "../jobs/job-table.ts";
 import type { Table } from "../tables/table.ts";
 import { Timers } from "../tables/timers.ts";
-import type { QueueState } from "./queue-state.ts";
+
+/** How many of its ended jobs a queue keeps, and for how long. */
+export interface ResultOptions {
+  results: { jobs: number; ms: number };
+}
+
+/** A queue, as far as what it keeps is concerned. */
+interface KeepingQueue {
+  readonly index: number;
+  readonly serial: number;
+  readonly keptHead: number;
+}
 
 /** The part of the engine that this looks at. */
 interface KeptWorld {
   readonly jobs: JobTable;
-  readonly queues: readonly (QueueState | undefined)[];
+  readonly queues: readonly (KeepingQueue | undefined)[];
 }
 
 /** What all queues together may keep of ended jobs. */
@@ -43,7 +54,7 @@ export class KeptJobs {
     this.#oldest = new Timers(queueRows, 0);
   }
 
-  entered(core: KeptWorld, row: number, queue: QueueState): void {
+  entered(core: KeptWorld, row: number, queue: KeepingQueue): void {
     this.#count(core, row, 1);
     // The oldest one is not read for this: it is hardly in the cache.
     if (queue.keptHead !== row) return;
@@ -53,7 +64,7 @@ export class KeptJobs {
     else this.#oldest.move(queue.index + 1, place);
   }
 
-  left(core: KeptWorld, row: number, queue: QueueState): void {
+  left(core: KeptWorld, row: number, queue: KeepingQueue): void {
     this.#count(core, row, -1);
     if (queue.keptHead === 0) this.#oldest.remove(queue.index + 1);
   }

@@ -1,8 +1,9 @@
 import type { Claim, GateLine } from "../gates/gate-line.ts";
 import type { TokenBucket } from "../gates/token-bucket.ts";
-import type { QueueConfig } from "../types.ts";
+import type { DeadList } from "./dead-letters.ts";
 import { DurationHistogram } from "./duration-histogram.ts";
 import type { LaneWaits } from "./lane-waits.ts";
+import type { QueueConfig } from "./queue-config.ts";
 
 /** A worker of a queue and the jobs it would take now. */
 export interface WorkerState {
@@ -41,13 +42,6 @@ export interface Counters {
   steps: number;
   suspended: number;
   signals: number;
-}
-
-/** The letters in a dead letter queue that come from one other queue, in the order of death. */
-export interface DeadList {
-  head: number;
-  tail: number;
-  count: number;
 }
 
 /** One queue: its policy, what is in it, who works for it. */

@@ -1,3 +1,15 @@
+/** How the lanes of a queue share its workers, and queues the gates that they have in common. */
+export interface LaneOptions {
+  fairness: boolean;
+  /**
+   * Weights of lanes by key; for a path, by its levels joined with "/". `*` at the end matches a
+   * prefix.
+   */
+  weights: Readonly<Record<string, number>>;
+  /** The queue's weight behind gates it shares with other queues. */
+  weight: number;
+}
+
 /** The rules of a policy, ready to be looked up. */
 interface Index {
   /** The text before the `*` of each rule that ends in one. */

@@ -1,8 +1,11 @@
 /** An engine whose queues get the rest of their configuration here, so that tests say little. */
+import { parseQueue } from "@sluice/protocol";
 import type { EngineOptions } from "../core.ts";
 import { Engine } from "../engine.ts";
 import type { Fact } from "../facts/facts.ts";
-import type { JobSpec, Lease, QueueConfig, TierConfig } from "../types.ts";
+import type { QueueConfig } from "../queues/queue-config.ts";
+import type { TierConfig } from "../queues/tiers.ts";
+import type { JobSpec, Lease } from "../types.ts";
 
 type Part<T> = { [N in keyof T]?: T[N] | null | undefined };
 
@@ -14,28 +17,8 @@ export type QueueChange = Omit<Part<QueueConfig>, "tiers" | "capacity" | "retry"
   results?: Partial<QueueConfig["results"]>;
 };
 
-/** As a queue is that its user told nothing. */
-const PLAIN: Omit<QueueConfig, "dlq"> = {
-  tiers: tiersOf(4),
-  tierOrder: "strict",
-  fairness: true,
-  weights: {},
-  weight: 1,
-  capacity: {
-    jobs: 1_000_000,
-    bytes: 2 ** 30,
-    delayed: 1_000_000,
-    blocked: 1_000_000,
-    running: 1_000_000,
-  },
-  onFull: "reject",
-  addTimeoutMs: 5000,
-  fullRetryMs: 10_000,
-  leaseMs: 30_000,
-  retry: { attempts: 5, minMs: 1000, maxMs: 300_000, factor: 2, jitter: 0.2, deliveries: 250 },
-  results: { jobs: 1000, ms: 600_000 },
-  paused: false,
-};
+/** As a queue without options is, except that it keeps fewer jobs that have ended. */
+const PLAIN = { ...parseQueue("q", {}).config, results: { jobs: 1000, ms: 600_000 } };
 
 export function queueConfig(name: string, change: QueueChange, base?: QueueConfig): QueueConfig {
   const from = base ?? { ...PLAIN, dlq: name.endsWith(".dlq") ? (false as const) : `${name}.dlq` };

@@ -4,14 +4,16 @@ import { recordOf } from "../facts/record.ts";
 import { checkDependencies, waits } from "../flows/blocked.ts";
 import type { GateLine, GateSet } from "../gates/gate-line.ts";
 import { waitTooLong } from "../gates/max-waits.ts";
+import type { Backoff, RetryPolicy } from "../jobs/backoff.ts";
 import type { HeldKey } from "../jobs/dedupe.ts";
 import * as jobFields from "../jobs/job-fields.ts";
 import { delay, leaveStrand, undelay } from "../jobs/moves.ts";
 import { isHeld } from "../jobs/ordered.ts";
-import { admit, roomFor, roomToBlock, roomToReplace, tierOf } from "../queues/capacity.ts";
+import { admit, roomFor, roomToBlock, roomToReplace } from "../queues/capacity.ts";
 import type { QueueState } from "../queues/queue-state.ts";
+import { tierOf } from "../queues/tiers.ts";
 import { hasStarted } from "../steps/notebook.ts";
-import type { AddResult, Backoff, JobSpec, RetryPolicy } from "../types.ts";
+import type { AddResult, JobSpec } from "../types.ts";
 import { begin } from "./begin.ts";
 import { endPurged, isPurged } from "./end.ts";
 
@@ -48,7 +50,7 @@ export function add(core: Core, queue: QueueState, spec: JobSpec, now: number): 
   }
   const tier = isBlocked
     ? roomToBlock(queue, wanted)
-    : roomFor(core, queue, spec, wanted, dueAt > now);
+    : roomFor(core, queue, spec, wanted, dueAt - now);
   if (tier === -1) return dropped(queue, wanted);
   admit(queue, now);
   return { id: begin(core, queue, spec, tier, dueAt, now), tier };

@@ -1,15 +1,17 @@
 import type { Core } from "../core.ts";
 import { Refusal } from "../errors.ts";
+import type { GateConfig } from "../gates/gate-state.ts";
 import { ENDED_JOB, LEASED_JOB, WAITING_JOB } from "../jobs/job-fields.ts";
 import { forget, setLater, workChanged } from "../jobs/moves.ts";
 import { WEIGHT_RULES_MAX } from "../limits.ts";
 import { configureAdmission } from "../queues/capacity.ts";
 import { isLetter } from "../queues/dead-letters.ts";
+import type { QueueConfig } from "../queues/queue-config.ts";
 import { allWorkers, forgetIdle, type QueueState } from "../queues/queue-state.ts";
 import { ruleOf, weightOf } from "../queues/weights.ts";
 import { KIND, LANE, LEVEL, OWN, QUEUE, REFS } from "../ring/node-fields.ts";
 import { ROWS_PER_STEP, walk } from "../tables/table-walk.ts";
-import type { FairnessKey, GateConfig, QueueConfig } from "../types.ts";
+import type { FairnessKey } from "../types.ts";
 import { cancel, endJob, endPurged, forgetKept, isPurged, takeOff } from "./end.ts";
 import { redrive } from "./fail.ts";
 

@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Engine, type Fact } from "@sluice/engine";
+import { queueConfig } from "@sluice/engine/testing";
 import { letterQueueConfig } from "@sluice/protocol";
 import { Broken } from "../demand.ts";
-import { policyOf } from "../model/policy.ts";
 import { Follower } from "./follower.ts";
 
 type Leased = Extract<Fact, { fact: "leased" }>;
@@ -14,7 +14,7 @@ type Leased = Extract<Fact, { fact: "leased" }>;
 function story(tierOrder: "strict" | readonly number[] = "strict"): Fact[] {
   const facts: Fact[] = [];
   const engine = new Engine({ facts, letterQueue: letterQueueConfig });
-  engine.setQueue("q", policyOf("q", { tiers: 2, tierOrder }), 1);
+  engine.setQueue("q", queueConfig("q", { tiers: 2, tierOrder }), 1);
   for (let i = 0; i < 6; i++) {
     for (const fairnessKey of ["a", "b"]) engine.add("q", { fairnessKey, priority: 1 }, 2);
   }

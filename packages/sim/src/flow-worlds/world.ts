@@ -9,8 +9,8 @@ import {
   Engine as RealEngine,
   type Refusal,
 } from "@sluice/engine";
+import { queueConfig } from "@sluice/engine/testing";
 import { letterQueueConfig } from "@sluice/protocol";
-import { policyOf } from "../model/policy.ts";
 import { Random } from "../random.ts";
 import type { WorldEnd } from "../world-end.ts";
 import { Book } from "./book.ts";
@@ -57,7 +57,7 @@ class FlowWorld {
     this.#Engine = Engine;
     this.#engine = this.#open();
     for (const name of QUEUES) {
-      const config = policyOf(name, { results: { jobs: 2 }, leaseMs: 86_400_000 });
+      const config = queueConfig(name, { results: { jobs: 2 }, leaseMs: 86_400_000 });
       this.#engine.setQueue(name, config, this.#now);
     }
   }

@@ -4,7 +4,7 @@
 // earlier call is dropped. A lease is named by its distance from the job's current one.
 
 import type { FairnessKey, GateConfig, JobSpec, NackOptions } from "@sluice/engine";
-import type { QueueOptions } from "./policy.ts";
+import type { QueueChange } from "@sluice/engine/testing";
 
 interface Held {
   readonly job: number;
@@ -12,7 +12,7 @@ interface Held {
 }
 
 interface Fields {
-  readonly setQueue: { readonly queue: string; readonly options: QueueOptions };
+  readonly setQueue: { readonly queue: string; readonly options: QueueChange };
   readonly deleteQueue: { readonly queue: string };
   readonly pause: { readonly queue: string };
   readonly resume: { readonly queue: string };

@@ -1,11 +1,11 @@
 // What operators do: queues, workers, gates, purges, retries by hand and redrives.
 
+import { queueConfig } from "@sluice/engine/testing";
 import { equal } from "../demand.ts";
 import type { CallOf, Op } from "./call.ts";
 import type { ModelJob } from "./job.ts";
 import type { Model } from "./model.ts";
 import { isRefused, type Outcome } from "./outcome.ts";
-import { policyOf } from "./policy.ts";
 import { hasRoomFor, type ModelQueue, tierWithRoom } from "./queue.ts";
 import { cancelJob, expire } from "./settle.ts";
 
@@ -23,7 +23,7 @@ type Judge<O extends Op, T = void> = (model: Model, call: CallOf<O>, outcome: Ou
 
 export const setQueue: Judge<"setQueue"> = (model, { queue: name, options }, outcome) => {
   isRefused(outcome, []);
-  const config = policyOf(name, options);
+  const config = queueConfig(name, options);
   const queue = model.queues.get(name);
   if (queue === undefined) model.makeQueue(name, config);
   else queue.config = config;

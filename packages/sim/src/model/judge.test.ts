@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Lease } from "@sluice/engine";
+import { queueConfig } from "@sluice/engine/testing";
 import type { Broken } from "../demand.ts";
 import { enlist, newJob } from "./add.ts";
 import { judge } from "./judge.ts";
 import { type Eyes, Model } from "./model.ts";
-import { policyOf } from "./policy.ts";
 import { tick } from "./tick.ts";
 
 const blind: Eyes = {
@@ -19,7 +19,7 @@ const blind: Eyes = {
 // Tier 1 is promoted after 100 ms; the gate has 2 tokens and gets no more for long.
 function open(): Model {
   const model = new Model(blind, { isExact: false });
-  model.makeQueue("q", policyOf("q", { tiers: 2, promoteAfterMs: 100 }));
+  model.makeQueue("q", queueConfig("q", { tiers: 2, promoteAfterMs: 100 }));
   model.gates.set("gate", { rate: 0.001, burst: 2 }, 0);
   return model;
 }

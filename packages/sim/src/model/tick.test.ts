@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JobView } from "@sluice/engine";
+import { queueConfig } from "@sluice/engine/testing";
 import { enlist, newJob } from "./add.ts";
 import { adoptFollowUps } from "./follow-up.ts";
 import { Model } from "./model.ts";
-import { policyOf } from "./policy.ts";
 import { tick } from "./tick.ts";
 
 const FOLLOWER = 3;
@@ -18,7 +18,7 @@ test("a follow-up made in one tick with other things that enter has no order bes
     { job: view, queueConfig: unasked, gateStats: unasked },
     { isExact: false },
   );
-  const queue = model.makeQueue("q", policyOf("q", { dlq: false, retry: { attempts: 1 } }));
+  const queue = model.makeQueue("q", queueConfig("q", { dlq: false, retry: { attempts: 1 } }));
   for (const id of [1, 2]) enlist(model, queue, { ...newJob(model, queue, { priority: 0 }), id });
   const [leased, delayed] = [model.jobs.get(1)!, model.jobs.get(2)!];
   model.wait(leased);

@@ -1,9 +1,9 @@
 // Makes the calls of a world one by one, looking at the model to make them interesting.
 
 import type { JobSpec, NackOptions } from "@sluice/engine";
+import type { QueueChange } from "@sluice/engine/testing";
 import type { Call, Op } from "../model/call.ts";
 import type { ModelJob } from "../model/job.ts";
-import type { QueueOptions } from "../model/policy.ts";
 import type { Random } from "../random.ts";
 import { BAD_NAMES } from "./bad.ts";
 import { gateConfig } from "./gate-shape.ts";
@@ -223,7 +223,7 @@ export class Generator {
   }
 
   // What may change about a queue in place.
-  changed({ name, options }: QueuePlan): QueueOptions {
+  changed({ name, options }: QueuePlan): QueueChange {
     const random = this.#random;
     const paused = this.#world.model.queues.get(name)?.config.paused ?? false;
     const jobs = random.between(2, 20);

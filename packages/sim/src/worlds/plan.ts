@@ -1,8 +1,8 @@
 // What a world is made of: its queues, its gates, and what its jobs may say.
 
 import type { DedupeMode, FairnessKey, GateConfig } from "@sluice/engine";
+import type { QueueChange } from "@sluice/engine/testing";
 import type { Op } from "../model/call.ts";
-import type { QueueOptions } from "../model/policy.ts";
 import type { Random } from "../random.ts";
 import { type GateShape, gateConfig, gateShape } from "./gate-shape.ts";
 
@@ -30,7 +30,7 @@ export function kindNamed(name: string): Kind {
 
 export interface QueuePlan {
   readonly name: string;
-  readonly options: QueueOptions;
+  readonly options: QueueChange;
   readonly tiers: number;
 }
 
@@ -166,7 +166,7 @@ function planRing(random: Random): Partial<Plan> {
   const canReturn = weights !== "changing";
   const tiers = random.pick([1, 1, 1, 2, 3]);
   const isWeighted = tiers > 1 && random.chance(0.5);
-  const options: QueueOptions = {
+  const options: QueueChange = {
     tiers,
     tierOrder: isWeighted ? Array.from({ length: tiers }, () => random.between(1, 4)) : "strict",
     fairness: random.chance(0.95),
@@ -250,7 +250,7 @@ function planCapacity(random: Random): Partial<Plan> {
     ...(index < count - 1 && random.chance(0.2) ? { spillTo: count - 1 } : {}),
   }));
   const hasAdmission = random.chance(0.3);
-  const options: QueueOptions = {
+  const options: QueueChange = {
     tiers,
     onFull: random.pick(["reject", "drop", "spill", "wait"]),
     fullRetryMs: random.pick([50, 500]),
@@ -276,7 +276,7 @@ function planCapacity(random: Random): Partial<Plan> {
 function planTime(random: Random): Partial<Plan> {
   const isGated = random.chance(0.4);
   const ttl = random.chance(0.3) ? { ttlMs: random.pick([50, 1_000]) } : {};
-  const options: QueueOptions = {
+  const options: QueueChange = {
     tiers: 2,
     leaseMs: random.pick([20, 200, 2_000]),
     results: { jobs: random.pick([0, 1, 4, 100]), ms: random.pick([1, 100, 1_000]) },
@@ -294,7 +294,7 @@ function planTime(random: Random): Partial<Plan> {
 }
 
 function planDead(random: Random): Partial<Plan> {
-  const options: QueueOptions = {
+  const options: QueueChange = {
     tiers: 2,
     retry: {
       attempts: random.between(1, 3),
@@ -306,7 +306,7 @@ function planDead(random: Random): Partial<Plan> {
     ...random.pick([{}, {}, { dlq: "letters" }, { dlq: "letters" }, { dlq: false as const }]),
   };
   // A dead letter queue with jobs of its own, and letters that expire.
-  const letters: QueueOptions = {
+  const letters: QueueChange = {
     retry: { attempts: 2, minMs: 10, maxMs: 50, jitter: 0.5 },
     ...random.pick([{}, { retentionMs: 500 }, { retentionMs: 5_000 }]),
   };
@@ -353,7 +353,7 @@ function gated(random: Random, gatesPerJob: number): Partial<Plan> {
 function tiered(random: Random, least: number, most: number): Partial<Plan> {
   const tiers = random.between(least, most);
   const isWeighted = tiers > 1 && random.chance(0.25);
-  const options: QueueOptions = {
+  const options: QueueChange = {
     tiers,
     tierOrder: isWeighted ? Array.from({ length: tiers }, () => random.between(1, 4)) : "strict",
     ...(tiers > 1 && random.chance(0.25) ? { promoteAfterMs: random.pick([50, 1_000]) } : {}),
@@ -362,7 +362,7 @@ function tiered(random: Random, least: number, most: number): Partial<Plan> {
   return { queues: [queuePlan("q0", options)] };
 }
 
-function queuePlan(name: string, options: QueueOptions): QueuePlan {
+function queuePlan(name: string, options: QueueChange): QueuePlan {
   const tiers = options.tiers ?? 4;
   return { name, options, tiers: typeof tiers === "number" ? tiers : tiers.length };
 }

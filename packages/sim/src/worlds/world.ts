@@ -2,6 +2,7 @@
 // model judges what came back, and everything that can be asked is compared.
 
 import type { AddResult, JobSpec, Refusal } from "@sluice/engine";
+import { queueConfig } from "@sluice/engine/testing";
 import { Broken, demand, equal } from "../demand.ts";
 import { add } from "../model/add.ts";
 import type { Call, CallOf, Op } from "../model/call.ts";
@@ -11,7 +12,6 @@ import * as govern from "../model/govern.ts";
 import { judge } from "../model/judge.ts";
 import { Model } from "../model/model.ts";
 import { isRefused, type Outcome, outcomeOf } from "../model/outcome.ts";
-import { policyOf } from "../model/policy.ts";
 import { judgeQuiet } from "../model/quiet.ts";
 import * as settle from "../model/settle.ts";
 import { Share } from "../model/share.ts";
@@ -137,7 +137,7 @@ const judged =
 
 const HANDLERS: { readonly [O in Op]: Handler<O> } = {
   setQueue: judged((engine, { queue, options, at }) => {
-    engine.setQueue(queue, policyOf(queue, options), at);
+    engine.setQueue(queue, queueConfig(queue, options), at);
   }, govern.setQueue),
   deleteQueue: (world, call) => {
     const outcome = outcomeOf(() => world.engine.deleteQueue(call.queue, call.at));
