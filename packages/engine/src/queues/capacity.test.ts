@@ -27,15 +27,6 @@ test("drop: the add is answered as dropped, without an id, and counted", () => {
   assert.deepEqual({ waiting, dropped, rejected }, { waiting: 1, dropped: 1, rejected: 0 });
 });
 
-test("delayMax: a job that is delayed for longer is refused, and one that is not is taken", () => {
-  const engine = openEngine({ delayMaxMs: 5000, onFull: "drop" });
-  const field = { code: "INVALID", details: { field: "job.delay", value: 5001 } };
-  assert.throws(() => engine.add("q", { delayMs: 5001 }, 0), field);
-  assert.throws(() => engine.add("q", { runAt: 5001 }, 0), field);
-  assert.equal(engine.add("q", { delayMs: 5000 }, 0).id, 1);
-  assert.equal(engine.queries.queueStats("q").dropped, 0);
-});
-
 test("gated jobs count, delayed and leased ones do not", () => {
   const engine = openEngine({ capacity: { jobs: 2 } });
   engine.setGate("shut", { rate: 0 }, 0);

@@ -1,4 +1,4 @@
-import { invalid, Refusal } from "../errors.ts";
+import { Refusal } from "../errors.ts";
 import { TokenBucket } from "../gates/token-bucket.ts";
 import { BLOCKED_JOB, DELAYED_JOB, ENDED_JOB, LEASE, SIZE } from "../jobs/job-fields.ts";
 import type { JobTable } from "../jobs/job-table.ts";
@@ -26,8 +26,6 @@ export interface CapacityOptions {
   /** How long a producer waits for room under `onFull: "wait"`; the engine only carries it. */
   addTimeoutMs: number;
   fullRetryMs: number;
-  /** The longest delay that a job may be added with. */
-  delayMaxMs: number;
   /** Token bucket for adds, applied at or above `fill` (0..1 of `capacity.jobs`). */
   admission?: { fill: number; rate: number; burst: number } | undefined;
 }
@@ -70,8 +68,6 @@ export function roomFor(
   wanted: number,
   delayMs: number,
 ): number {
-  const { delayMaxMs } = queue.config;
-  if (delayMs > delayMaxMs) throw invalid("job.delay", `at most ${delayMaxMs} ms`, delayMs);
   const found = findRoom(core, queue, spec, wanted, delayMs);
   return typeof found === "number" ? found : refuse(queue, found);
 }

@@ -33,7 +33,6 @@ test("a queue without options has the documented defaults", () => {
     onFull: "reject",
     addTimeoutMs: 5000,
     fullRetryMs: 10_000,
-    delayMaxMs: 31_536_000_000,
     leaseMs: 30_000,
     retry: {
       attempts: 5,
@@ -63,7 +62,6 @@ test("keeps the given options, and the answer can be set again", () => {
     onFull: "spill",
     addTimeout: 7,
     fullRetry: 5,
-    delayMax: "2d",
     admission: { fill: 0.8, rate: 0.5, burst: 2 },
     lease: "1s",
     retry: { attempts: 1, min: 0, max: "0s", factor: 1, jitter: 0, deliveries: 1 },
@@ -90,7 +88,6 @@ test("keeps the given options, and the answer can be set again", () => {
     promoteAfterMs: 600_000,
     addTimeoutMs: 7,
     fullRetryMs: 5,
-    delayMaxMs: 172_800_000,
     leaseMs: 1000,
     retry: { attempts: 1, minMs: 0, maxMs: 0, factor: 1, jitter: 0, deliveries: 1 },
     retentionMs: 9,

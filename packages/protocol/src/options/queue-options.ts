@@ -242,12 +242,6 @@ export const QUEUE_OPTIONS = {
     default: "10s",
     text: "How long a delayed job that is due is put off when the queue is full.",
   },
-  delayMax: {
-    kind: duration(1),
-    as: "delayMaxMs",
-    default: "365d",
-    text: "The longest delay that a job may be added with.",
-  },
   admission: {
     kind: nullable(ADMISSION),
     text: "A token bucket for adds while the queue is fuller than `fill`; null for none.",
