@@ -3,7 +3,6 @@ import {
   type Ack,
   type CancelOptions,
   checkFailure,
-  type Duration,
   type Extend,
   invalid,
   type Logged,
@@ -11,7 +10,6 @@ import {
   type OperationOptions,
   type Outcome,
   type Progress,
-  parseDuration,
 } from "@sluice/protocol";
 import { type Body, plainHeaders } from "./codec/body.ts";
 import { allowedNack } from "./cooling.ts";
@@ -177,18 +175,6 @@ export class SettleCalls {
     calls.call((engine) => engine.queueConfig(queue));
     const call = { name: `cancelByKey ${queue}`, operationId };
     return calls.eachOnce(call, keys, (key, engine, now) => engine.cancelByKey(queue, key, now));
-  }
-
-  async reschedule(id: string, delay: Duration, options: OperationOptions = {}): Promise<void> {
-    const ms = parseDuration("delay", delay);
-    const job = parseId(id);
-    const call = `reschedule ${id}`;
-    return this.#of.calls.changeOnce(
-      call,
-      options,
-      (engine, now) => engine.reschedule(job, ms, now),
-      ms,
-    );
   }
 
   retry(ids: readonly string[], { operationId }: OperationOptions = {}): Promise<Outcome<true>[]> {

@@ -2,7 +2,6 @@ import {
   type Added,
   type AttemptInfo,
   type CancelOptions,
-  type Duration,
   type HistoryEntry,
   type JobEnd,
   type JobInfo,
@@ -120,12 +119,6 @@ export class Job<Payload = unknown, Result = unknown> {
   async retry(options?: OperationOptions): Promise<void> {
     this.#demandExists();
     await one(this.#connection.port.retry([this.id], parseOperation("retry", options)));
-  }
-
-  /** Has it run after another delay, counted from now; it must be delayed. */
-  async reschedule(delay: Duration, options?: OperationOptions): Promise<void> {
-    this.#demandExists();
-    await this.#connection.port.reschedule(this.id, delay, parseOperation("reschedule", options));
   }
 
   async info(options?: CallOptions): Promise<JobDetails<Payload, Result>> {

@@ -41,7 +41,7 @@ import {
   setQueue,
   stepPurge,
 } from "./verbs/manage.ts";
-import { applyDue, nextWake, tick } from "./verbs/tick.ts";
+import { nextWake, tick } from "./verbs/tick.ts";
 
 const { ENDED_JOB } = jobFields;
 
@@ -341,18 +341,6 @@ export class Engine {
     if (isLetter(this.#core, row)) retryLetter(this.#core, row, at);
     else revive(this.#core, row, at);
     this.#core.lines.settle(at);
-  }
-
-  /** Has a delayed job fall due so long from now instead. */
-  reschedule(id: number, delayMs: number, now: number): void {
-    const at = this.#core.clock(now);
-    const row = this.#core.keptRow(id);
-    if (this.#core.jobs.state(row) !== jobFields.DELAYED_JOB) {
-      throw new Refusal("CONFLICT", `job ${id} is not delayed`, { field: "id", value: id });
-    }
-    const until = at + delayMs;
-    this.#core.tell({ at, fact: "due", id, until });
-    applyDue(this.#core, row, at, until);
   }
 
   /**

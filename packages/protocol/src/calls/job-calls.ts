@@ -1,4 +1,3 @@
-import { type Duration, duration } from "../duration.ts";
 import {
   type Ack,
   type Added,
@@ -232,15 +231,6 @@ export const JOB_CALLS = {
     jobs: "ids",
     each: true,
     http: "POST /v1/jobs/:id/retry",
-  }),
-  reschedule: call<[id: string, delay: Duration], void, OperationOptions>({
-    says: "Has a delayed job run after another delay, counted from now.",
-    about: "job",
-    args: [ID, arg("delay", duration())],
-    may: "produce",
-    repeat: "once",
-    jobs: "id",
-    http: "POST /v1/jobs/:id/reschedule",
   }),
   lives: call<[ids: readonly string[]], Outcome<JobLife>[]>({
     says:

@@ -25,15 +25,6 @@ export const cancelling = cases("cancel", {
     await scene.expect([], "what there is at its time");
   }),
 
-  "a delayed job that is rescheduled falls due at the new time": onQueue(async (scene) => {
-    const id = await scene.add("x", { delayMs: scene.steps(1) });
-    await scene.broker.reschedule(id, scene.steps(4));
-    await scene.pass(2);
-    await scene.expect([], "what there is at its old time");
-    await scene.pass(4);
-    await scene.expect(["x"], "what there is at its new time");
-  }),
-
   "a job behind a gate leaves it": onQueue(async (scene) => {
     await scene.broker.cooldown("smtp", scene.steps(3));
     const [a] = await scene.addAll(["a", "b"], { gates: ["smtp"] });

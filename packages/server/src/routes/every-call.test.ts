@@ -31,7 +31,6 @@ interface Scene {
   readonly blocked: string;
   readonly waiting: string;
   readonly ended: string;
-  readonly delayed: string;
   readonly lease: string;
 }
 
@@ -51,7 +50,7 @@ async function setScene(broker: LocalBroker): Promise<Scene> {
   await broker.nack([{ lease: dead!.lease, error: "boom", unrecoverable: true }]);
   const dedupe = { key: "k", mode: "pending" } as const;
   const [waiting] = await broker.add("q", [{ payload, dedupe, fairnessKey: "acme" }]);
-  const [delayed] = await broker.add("q", [{ payload, group: "open", delayMs: DAY_MS }]);
+  await broker.add("q", [{ payload, group: "open", delayMs: DAY_MS }]);
   const inGroup = [{ payload, group: "held" }];
   const [member] = await broker.add("q", inGroup, { holdGroups: true });
   const [gone] = await broker.add("q", [{ payload, group: "over" }]);
@@ -66,7 +65,6 @@ async function setScene(broker: LocalBroker): Promise<Scene> {
     blocked: blocked!.ok!.id,
     waiting: waiting!.ok!.id,
     ended: added[0]!.ok!.id,
-    delayed: delayed!.ok!.id,
     lease: held!.lease,
   };
 }
@@ -98,7 +96,6 @@ const ARGS: { readonly [N in CallName]: (scene: Scene) => Args<N> } = {
   cancel: ({ waiting }) => [[waiting]],
   cancelByKey: () => ["q", ["k", "none"]],
   retry: ({ ended }) => [[ended]],
-  reschedule: ({ delayed }) => [delayed, 5000],
   lives: ({ ended }) => [[ended]],
   job: ({ ended }) => [ended],
   why: ({ waiting }) => [waiting],
