@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { freePort } from "@sluice/server/testing/loopback";
 
 const ANN = `Basic ${btoa("ann:secret")}`;
 const GUEST = `Basic ${btoa("guest:secret")}`;
@@ -41,15 +41,6 @@ async function start(t: TestContext, example: string): Promise<Ask> {
       body: body === undefined ? null : JSON.stringify(body),
     });
   };
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = probe.address() as { port: number };
-  probe.close();
-  await once(probe, "close");
-  return port;
 }
 
 for (const framework of ["http", "express", "fastify", "hono"]) {

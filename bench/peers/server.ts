@@ -4,7 +4,7 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { setTimeout } from "node:timers/promises";
 
 const NOBODY = 65_534;
@@ -133,16 +133,6 @@ export function runAsNobody(program: string, args: readonly string[], env: NodeJ
     stdio: ["ignore", "ignore", "pipe"],
     cwd: "/",
   });
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  if (address === null || typeof address === "string") throw new Error("no port was given");
-  return address.port;
 }
 
 function asNobody(): string[] {

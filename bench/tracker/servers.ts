@@ -3,9 +3,9 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, createWriteStream, readFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { freePort } from "@sluice/server/testing/loopback";
 import { hashOf } from "./load.ts";
 
 const RETRACKER = join(import.meta.dirname, "..", "..", "apps", "retracker", "src", "main.ts");
@@ -108,13 +108,4 @@ export class TrackerServer implements AsyncDisposable {
     this.#child.kill("SIGKILL");
     if (this.isRunning) await once(this.#child, "exit");
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
 }

@@ -20,6 +20,7 @@ test("exports name what was built, with types first", () => {
       "./remote": "./src/remote/index.ts",
       "./facts": "./src/codec/read-facts.ts",
       "./testing": "./src/testing/clock.ts",
+      "./testing/postgres": "./src/testing/postgres.ts",
     },
   });
   assert.deepEqual(exports, {

@@ -33,7 +33,7 @@ const THREADS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 // What tests share with other packages. It stays in the repository.
-const UNPUBLISHED = "./testing";
+const UNPUBLISHED = /^\.\/testing(\/|$)/;
 
 export function findPackages(root: string): SourcePackage[] {
   return globSync("{packages,apps}/*/package.json", { cwd: root })
@@ -46,7 +46,7 @@ export function findPackages(root: string): SourcePackage[] {
 }
 
 export function publishedExports({ exports = {} }: SourceManifest): Exports {
-  return Object.fromEntries(Object.entries(exports).filter(([path]) => path !== UNPUBLISHED));
+  return Object.fromEntries(Object.entries(exports).filter(([path]) => !UNPUBLISHED.test(path)));
 }
 
 // Sources by the name of the file in `dist` that each becomes, without `.js`.

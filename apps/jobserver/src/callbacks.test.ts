@@ -1,57 +1,11 @@
 // Answers that are pushed: callbacks and event streams, against a real server process.
 
 import assert from "node:assert/strict";
-import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
-import { text } from "node:stream/consumers";
-import { type TestContext, test } from "node:test";
+import { test } from "node:test";
+import { receiver } from "@sluice/server/testing/loopback";
 import { verifyWebhook } from "sluice/webhooks";
 import { HARMFUL, Spawned } from "./testing/spawn.ts";
-
-interface Received {
-  readonly headers: IncomingMessage["headers"];
-  readonly body: string;
-}
-
-interface Receiver {
-  readonly host: string;
-  readonly url: string;
-  status: number;
-  next(): Promise<Received>;
-}
-
-async function receiver(t: TestContext): Promise<Receiver> {
-  const arrived: Received[] = [];
-  let wake = (): void => {};
-  const server = createServer(async (request, response) => {
-    arrived.push({ headers: request.headers, body: await text(request) });
-    response.statusCode = made.status;
-    response.end();
-    wake();
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const made: Receiver = {
-    host,
-    url: `http://${host}/done`,
-    status: 204,
-    next: async () => {
-      while (arrived.length === 0) {
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-      }
-      return arrived.shift()!;
-    },
-  };
-  return made;
-}
 
 test("the end of a job is sent to its callback address, signed for its submitter", async (t) => {
   const to = await receiver(t);

@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
+import { serveHttp } from "@sluice/server/testing/loopback";
 import { Sluice } from "sluice";
 import { type Config, readConfig } from "./config.ts";
 import type { Log } from "./log.ts";
@@ -13,16 +11,6 @@ interface Bench {
   readonly list: PriorityList;
   readonly submitters: Submitters;
   readonly said: string[];
-}
-
-async function serve(t: TestContext, listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/list`;
 }
 
 function open(t: TestContext, sluice: Sluice, env: Record<string, string>): Bench {
@@ -48,7 +36,7 @@ async function memory(t: TestContext): Promise<Sluice> {
 const ENDPOINT = "EXTERNAL_WORKER_ID_PRIORITY_ENDPOINT";
 
 test("a list is fetched, applied and reported", async (t) => {
-  const url = await serve(t, (_request, response) => response.end('{"workers":["a","b"]}'));
+  const url = await serveHttp(t, (_request, response) => response.end('{"workers":["a","b"]}'));
   const { list, submitters, said } = open(t, await memory(t), { [ENDPOINT]: url });
   await list.start();
   await list.refresh();
@@ -76,7 +64,7 @@ const BAD: readonly [what: string, status: number, body: string, error: RegExp][
 for (const [what, status, body, error] of BAD) {
   test(`${what}: the last good list stays, and the error is seen`, async (t) => {
     let isGood = true;
-    const url = await serve(t, (_request, response) => {
+    const url = await serveHttp(t, (_request, response) => {
       if (isGood) response.end('{"workers":["a"]}');
       else response.writeHead(status, { location: "http://127.0.0.1:1/" }).end(body);
     });
@@ -98,7 +86,7 @@ test("the last good list is there after a restart, though the endpoint is gone",
   const sluice = await memory(t);
   let isUp = true;
   const workers = Array.from({ length: 20_000 }, (_, i) => `https://10.0.0.1:${i}`);
-  const url = await serve(t, (request, response) => {
+  const url = await serveHttp(t, (request, response) => {
     if (isUp) response.end(JSON.stringify({ workers }));
     else request.destroy();
   });
@@ -118,7 +106,7 @@ test("the last good list is there after a restart, though the endpoint is gone",
 test("a kept list with a removed tier still gives priority, and is fetched again", async (t) => {
   const sluice = await memory(t);
   const asked: (string | undefined)[] = [];
-  const url = await serve(t, (request, response) => {
+  const url = await serveHttp(t, (request, response) => {
     asked.push(request.headers["if-none-match"]);
     response.writeHead(200, { etag: '"1"' }).end('{"workers":[{"id":"a","tier":"vip"}]}');
   });
@@ -137,7 +125,7 @@ test("a kept list with a removed tier still gives priority, and is fetched again
 
 test("an unchanged list is not sent again", async (t) => {
   const asked: (string | undefined)[] = [];
-  const url = await serve(t, (request, response) => {
+  const url = await serveHttp(t, (request, response) => {
     asked.push(request.headers["if-none-match"]);
     if (asked.at(-1) === '"1"') response.writeHead(304).end();
     else response.writeHead(200, { etag: '"1"' }).end('{"workers":["a"]}');
@@ -168,7 +156,7 @@ test("without an endpoint the list is what was configured, and empty otherwise",
 });
 
 test("an endpoint that does not answer holds nothing up", async (t) => {
-  const url = await serve(t, () => undefined);
+  const url = await serveHttp(t, () => undefined);
   const { list } = open(t, await memory(t), { [ENDPOINT]: url, PRIORITY_WORKER_IDS: "x" });
   await list.start();
   assert.equal(list.status.size, 1);

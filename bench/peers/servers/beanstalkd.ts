@@ -1,6 +1,7 @@
 import { join } from "node:path";
+import { freePort } from "@sluice/server/testing/loopback";
 import { unpack } from "../debian.ts";
-import { freePort, ownDir, PeerServer } from "../server.ts";
+import { ownDir, PeerServer } from "../server.ts";
 import type { Mode, Running } from "../system.ts";
 
 // Every write is synced, or one sync every 50 ms, its default.

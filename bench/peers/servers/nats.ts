@@ -1,7 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { NATS_VERSION, natsProgram } from "@sluice/log/testing";
-import { freePort, ownDir, PeerServer } from "../server.ts";
+import { freePort } from "@sluice/server/testing/loopback";
+import { ownDir, PeerServer } from "../server.ts";
 import type { Running } from "../system.ts";
 
 export async function startNats(dir: string): Promise<Running> {

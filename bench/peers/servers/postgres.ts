@@ -1,6 +1,7 @@
 import { join } from "node:path";
+import { freePort } from "@sluice/server/testing/loopback";
 import { newestOf, unpack } from "../debian.ts";
-import { freePort, ownDir, PeerServer, runAsNobody } from "../server.ts";
+import { ownDir, PeerServer, runAsNobody } from "../server.ts";
 import type { Mode, Running } from "../system.ts";
 
 const SYNCHRONOUS: Readonly<Record<Mode, string>> = { sync: "on", relaxed: "off" };

@@ -2,8 +2,9 @@
 
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { freePort } from "@sluice/server/testing/loopback";
 import { unpack } from "../debian.ts";
-import { freePort, ownDir, PeerServer } from "../server.ts";
+import { ownDir, PeerServer } from "../server.ts";
 import type { Running } from "../system.ts";
 
 const ERLANG = [

@@ -3,7 +3,8 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { freePort, ownDir, PeerServer } from "../server.ts";
+import { freePort } from "@sluice/server/testing/loopback";
+import { ownDir, PeerServer } from "../server.ts";
 import type { Mode, Running } from "../system.ts";
 
 const CLI = join(import.meta.dirname, "../../../packages/cli");

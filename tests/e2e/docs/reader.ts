@@ -4,10 +4,9 @@ import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import type { AddressInfo } from "node:net";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { freePort } from "../dashboard/server.ts";
 import { type Block, type Command, isAsShown } from "./blocks.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..", "..");
@@ -121,13 +120,4 @@ export class Reader {
     if (isAsShown(shown, this.#printed)) return;
     assert.equal(this.#printed, shown, `the output at line ${line} of the page`);
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }

@@ -4,12 +4,12 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { openIndexer, sampleItems, start } from "@sluice/torznab/testing";
+import { freePort } from "../dashboard/server.ts";
 import { needProgram } from "../debian.ts";
 
 const PLUGIN = join(import.meta.dirname, "../../../examples/qbittorrent/sluice.py");
@@ -25,15 +25,6 @@ const INFO = Buffer.concat([
   Buffer.from("e"),
 ]);
 const TORRENT = Buffer.concat([Buffer.from("d4:info"), INFO, Buffer.from("e")]);
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
-}
 
 class QBittorrent {
   readonly dir: string;

@@ -5,11 +5,11 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
+import { freePort } from "@sluice/server/testing/loopback";
 import { escapeBytes } from "../http/query.ts";
 import { Retracker } from "../retracker.ts";
 import { fetchBytes } from "../testing/scene.ts";
 import { type Bencoded, decode } from "../wire/bencode.ts";
-import { freePort } from "./free-port.ts";
 import { missingPrograms, Program } from "./programs.ts";
 import { makeTorrent, type Torrent, writeTorrent } from "./torrent.ts";
 import { until } from "./until.ts";

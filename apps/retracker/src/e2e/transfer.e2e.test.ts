@@ -6,12 +6,12 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { freePort } from "@sluice/server/testing/loopback";
 import { escapeBytes } from "../http/query.ts";
 import { Retracker } from "../retracker.ts";
 import { announceTo, fetchBytes, peersIn, specsOf } from "../testing/scene.ts";
 import { SkippingClock } from "../testing/skipping-clock.ts";
 import { type Bencoded, decode } from "../wire/bencode.ts";
-import { freePort } from "./free-port.ts";
 import { OpenTracker } from "./open-tracker.ts";
 import { missingPrograms, Program } from "./programs.ts";
 import { makeTorrent, writeTorrent } from "./torrent.ts";

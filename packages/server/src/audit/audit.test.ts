@@ -1,8 +1,5 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -16,6 +13,7 @@ import { AUDIT_STORE } from "../keys/rights.ts";
 import { AUDIT_ENTRIES_MAX } from "../limits.ts";
 import { mountDashboard } from "../mount/mount.ts";
 import { serve } from "../serve.ts";
+import { serveHttp } from "../testing/loopback.ts";
 import { call, memoryBroker, payload, start } from "../testing/start.ts";
 import { AuditLog } from "./audit-log.ts";
 
@@ -137,14 +135,8 @@ test("entries of a mounted dashboard have the names of its users", async (t) => 
     role: "full",
     log: "silent",
   });
-  const server = createServer(page).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.after(async () => {
-    server.closeAllConnections();
-    server.close();
-    await page.close();
-  });
-  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  t.after(() => page.close());
+  const address = await serveHttp(t, page);
   await call(address, "POST /v1/queues/mail/purge", { body: {} });
   const [entry] = (await call(address, "GET /v1/audit")).body.items;
   assert.deepEqual([entry.who, entry.via, entry.action], ["ann@example.com", "page", "purge"]);

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage } from "node:http";
 import { type TestContext, test } from "node:test";
 import { turningClock } from "@sluice/protocol/testing";
+import { serveHttp } from "../testing/loopback.ts";
 import { call, memoryBroker } from "../testing/start.ts";
 import { type Dashboard, mountDashboard } from "./mount.ts";
 import type { DashboardOptions } from "./options.ts";
@@ -28,23 +27,11 @@ async function mounted(
   return page;
 }
 
-/** The address of a server that hands all requests to this handler. */
-async function listening(
-  t: TestContext,
-  handle: (request: IncomingMessage, response: ServerResponse) => void,
-): Promise<string> {
-  const server = createServer(handle).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.after(() => server.closeAllConnections());
-  t.after(() => server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
 const JOB = { body: { payload: 1 } };
 const ADD = "POST /ops/v1/queues/mail/jobs";
 
 test("a request of no user is refused, for the page and its health too", async (t) => {
-  const address = await listening(t, await mounted(t, { user: () => undefined }));
+  const address = await serveHttp(t, await mounted(t, { user: () => undefined }));
   for (const path of ["/ops/", "/ops/healthz", "/ops/v1/queues", "/ops/openapi.json"]) {
     const { status, body } = await call(address, `GET ${path}`);
     assert.deepEqual([path, status, body.error.code], [path, 401, "UNAUTHORIZED"]);
@@ -53,26 +40,26 @@ test("a request of no user is refused, for the page and its health too", async (
 
 test("users may only look unless the role says more, asked with each request", async (t) => {
   let role: "read-only" | "full" = "read-only";
-  const address = await listening(t, await mounted(t, { role: async () => role }));
+  const address = await serveHttp(t, await mounted(t, { role: async () => role }));
   assert.equal((await call(address, "GET /ops/v1/queues/mail")).status, 200);
   assert.equal((await call(address, ADD, JOB)).body.error.code, "FORBIDDEN");
   assert.equal((await call(address, "PUT /ops/v1/queues/more", { body: {} })).status, 403);
   role = "full";
   assert.equal((await call(address, ADD, JOB)).status, 201);
-  const bare = await listening(t, await mounted(t, {}));
+  const bare = await serveHttp(t, await mounted(t, {}));
   assert.equal((await call(bare, ADD, JOB)).status, 403, "read-only is the default");
 });
 
 test("an error of the user function is an error of the server, and tells nothing", async (t) => {
   const user = () => Promise.reject(new Error("the session store at 10.0.0.1 is away"));
-  const address = await listening(t, await mounted(t, { user }));
+  const address = await serveHttp(t, await mounted(t, { user }));
   const { status, body } = await call(address, "GET /ops/v1/queues");
   assert.deepEqual([status, body.error.code], [500, "INTERNAL"]);
   assert.doesNotMatch(body.error.message, /10\.0\.0\.1/);
 });
 
 test("pages of other origins are refused; TLS that ends at a proxy is not another", async (t) => {
-  const address = await listening(
+  const address = await serveHttp(
     t,
     await mounted(t, { ...full, allowOrigins: ["https://ops.a.org"] }),
   );
@@ -86,18 +73,18 @@ test("pages of other origins are refused; TLS that ends at a proxy is not anothe
 
 test("addresses outside of the base path go to the next handler, or are not found", async (t) => {
   const page = await mounted(t);
-  const address = await listening(t, (request, response) =>
+  const address = await serveHttp(t, (request, response) =>
     page(request, response, () => response.end("next")),
   );
   assert.equal((await call(address, "GET /opsy")).body, "next");
   assert.equal((await call(address, "GET /")).body, "next");
-  const alone = await listening(t, page);
+  const alone = await serveHttp(t, page);
   assert.equal((await call(alone, "GET /opsy/v1/queues")).body.error.code, "NOT_FOUND");
 });
 
 test("a body that another parser has read is taken from it, within the limit", async (t) => {
   const page = await mounted(t);
-  const address = await listening(t, async (request, response) => {
+  const address = await serveHttp(t, async (request, response) => {
     const text = Buffer.concat(await Array.fromAsync(request)).toString();
     Object.assign(request, { body: text === "" ? undefined : JSON.parse(text) });
     page(request, response);

@@ -1,25 +1,14 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { createServer, type RequestListener, type Server } from "node:http";
-import type { AddressInfo, LookupFunction } from "node:net";
-import { type TestContext, test } from "node:test";
+import type { LookupFunction } from "node:net";
+import { test } from "node:test";
 import { brotliCompressSync, gzipSync } from "node:zlib";
+import { serveHttp } from "@sluice/server/testing/loopback";
 import { callOutside, type OutgoingOptions } from "./call.ts";
 import { OutgoingError } from "./errors.ts";
 import { publicLookup } from "./target.ts";
 
 const OPERATOR: OutgoingOptions = { chooser: "operator", timeout: "5s", bytesMax: 10_000 };
 const STRANGER: OutgoingOptions = { ...OPERATOR, chooser: "stranger" };
-
-async function serve(t: TestContext, listener: RequestListener): Promise<string> {
-  const server: Server = createServer(listener).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
 
 function failsFor(reason: string): (error: unknown) => boolean {
   return (error) => {
@@ -30,7 +19,7 @@ function failsFor(reason: string): (error: unknown) => boolean {
 }
 
 test("an operator's private address is called, and the answer comes whole", async (t) => {
-  const address = await serve(t, (request, response) => {
+  const address = await serveHttp(t, (request, response) => {
     response.writeHead(418, { "x-seen": request.headers["x-mine"] }).end("body");
   });
   const answer = await callOutside(`${address}/a?b=c`, { ...OPERATOR, headers: { "x-mine": "1" } });
@@ -87,8 +76,8 @@ test("the address that was checked is the one that is connected to", () => {
 });
 
 test("a redirect to the same origin is followed, one to a private address is not", async (t) => {
-  const other = await serve(t, (_request, response) => response.end("secret"));
-  const address = await serve(t, (request, response) => {
+  const other = await serveHttp(t, (_request, response) => response.end("secret"));
+  const address = await serveHttp(t, (request, response) => {
     if (request.url === "/moved") response.end("here");
     const location = request.url === "/near" ? "/moved" : other;
     if (!response.writableEnded) response.writeHead(302, { location }).end();
@@ -99,7 +88,7 @@ test("a redirect to the same origin is followed, one to a private address is not
 });
 
 test("redirects are followed three times, and not a fourth", async (t) => {
-  const address = await serve(t, (request, response) => {
+  const address = await serveHttp(t, (request, response) => {
     const left = Number(request.url?.slice(1));
     if (left === 0) response.end("there");
     else response.writeHead(301, { location: `/${left - 1}` }).end();
@@ -109,7 +98,7 @@ test("redirects are followed three times, and not a fourth", async (t) => {
 });
 
 test("a redirect out of HTTP is not followed, it is the answer", async (t) => {
-  const address = await serve(t, (_request, response) => {
+  const address = await serveHttp(t, (_request, response) => {
     response.writeHead(302, { location: "magnet:?xt=urn:btih:aa" }).end();
   });
   const { status, headers } = await callOutside(address, OPERATOR);
@@ -117,7 +106,7 @@ test("a redirect out of HTTP is not followed, it is the answer", async (t) => {
 });
 
 test("a packed body that breaks off is an error, and not a wait", async (t) => {
-  const address = await serve(t, (_request, response) => {
+  const address = await serveHttp(t, (_request, response) => {
     response.writeHead(200, { "content-encoding": "gzip", "content-length": "1000" });
     response.write(gzipSync("x").subarray(0, 5), () => response.destroy());
   });
@@ -125,12 +114,12 @@ test("a packed body that breaks off is an error, and not a wait", async (t) => {
 });
 
 test("a redirect to nowhere is an error of its own", async (t) => {
-  const address = await serve(t, (_request, response) => response.writeHead(302).end());
+  const address = await serveHttp(t, (_request, response) => response.writeHead(302).end());
   await assert.rejects(callOutside(address, OPERATOR), failsFor("redirects"));
 });
 
 test("a body of the wanted size is taken, one byte more is not", async (t) => {
-  const address = await serve(t, (request, response) => {
+  const address = await serveHttp(t, (request, response) => {
     response.end(Buffer.alloc(Number(request.url?.slice(1))));
   });
   assert.equal((await callOutside(`${address}/10000`, OPERATOR)).body.length, 10_000);
@@ -138,7 +127,7 @@ test("a body of the wanted size is taken, one byte more is not", async (t) => {
 });
 
 test("a body that never ends is cut off at the wanted size", async (t) => {
-  const address = await serve(t, (_request, response) => {
+  const address = await serveHttp(t, (_request, response) => {
     response.on("error", () => undefined);
     const more = (): void => {
       while (!response.destroyed && response.write(Buffer.alloc(1_000)));
@@ -156,7 +145,7 @@ for (const [name, pack] of [
   test(`a ${name} body is unpacked, and a bomb is cut off`, async (t) => {
     const small = pack(Buffer.alloc(500, "a"));
     const large = pack(Buffer.alloc(50_000_000, "a"));
-    const address = await serve(t, (request, response) => {
+    const address = await serveHttp(t, (request, response) => {
       const body = request.url === "/bomb" ? large : small;
       response.writeHead(200, { "content-encoding": name }).end(body);
     });
@@ -167,7 +156,7 @@ for (const [name, pack] of [
 }
 
 test("reports a damaged or unknown packing", async (t) => {
-  const address = await serve(t, (request, response) => {
+  const address = await serveHttp(t, (request, response) => {
     const encoding = request.url === "/unknown" ? "zzz" : "gzip";
     response.writeHead(200, { "content-encoding": encoding }).end("not packed");
   });
@@ -176,7 +165,7 @@ test("reports a damaged or unknown packing", async (t) => {
 });
 
 test("an answer that does not come, and a body that stalls, are given up in time", async (t) => {
-  const address = await serve(t, (request, response) => {
+  const address = await serveHttp(t, (request, response) => {
     if (request.url === "/stall") response.write("a");
   });
   const brief = { ...OPERATOR, timeout: 30 };
@@ -186,7 +175,7 @@ test("an answer that does not come, and a body that stalls, are given up in time
 
 test("the caller can give a call up, before it and while it waits", async (t) => {
   const over = new AbortController();
-  const address = await serve(t, () => over.abort());
+  const address = await serveHttp(t, () => over.abort());
   const call = callOutside(address, { ...OPERATOR, signal: over.signal });
   await assert.rejects(call, failsFor("aborted"));
   await assert.rejects(
@@ -197,7 +186,7 @@ test("the caller can give a call up, before it and while it waits", async (t) =>
 
 test("credentials stay at the origin they were meant for", async (t) => {
   const seen: (string | undefined)[] = [];
-  const address = await serve(t, (request, response) => {
+  const address = await serveHttp(t, (request, response) => {
     seen.push(request.headers.authorization);
     if (request.url === "/") response.writeHead(307, { location: "/next" }).end();
     else response.end();

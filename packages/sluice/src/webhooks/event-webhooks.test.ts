@@ -1,65 +1,10 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
-import { text } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
 import { type LocalBroker, openBroker } from "@sluice/broker";
 import { MemoryLog } from "@sluice/log";
 import { type Grant, type RunningServer, serve } from "@sluice/server";
+import { receiver } from "@sluice/server/testing/loopback";
 import { eventWebhooks, verifyWebhook } from "../webhooks.ts";
-
-interface Received {
-  readonly headers: IncomingMessage["headers"];
-  readonly body: string;
-  // biome-ignore lint/suspicious/noExplicitAny: messages are looked into by the tests.
-  readonly message: any;
-}
-
-interface Receiver {
-  readonly host: string;
-  readonly url: string;
-  readonly count: number;
-  /** What it answers. */
-  status: number;
-  next(): Promise<Received>;
-}
-
-async function receiver(t: TestContext): Promise<Receiver> {
-  const arrived: Received[] = [];
-  let count = 0;
-  let wake = (): void => {};
-  const server = createServer(async (request, response) => {
-    const body = await text(request);
-    arrived.push({ headers: request.headers, body, message: JSON.parse(body) });
-    count++;
-    response.writeHead(made.status).end();
-    wake();
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const made: Receiver = {
-    host,
-    url: `http://${host}/hook`,
-    status: 200,
-    get count() {
-      return count;
-    },
-    next: async () => {
-      while (arrived.length === 0) {
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-      }
-      return arrived.shift()!;
-    },
-  };
-  return made;
-}
 
 interface Started {
   readonly broker: LocalBroker;

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
-import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo, LookupFunction } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { LookupFunction } from "node:net";
 import { text } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
+import { serveHttp } from "@sluice/server/testing/loopback";
 import { Sluice } from "../sluice.ts";
 import { newWebhookSecret, signWebhook, verifyWebhook } from "../webhooks.ts";
 import { type WebhookOptions, Webhooks } from "./webhooks.ts";
@@ -26,23 +26,18 @@ interface Scene {
 
 async function scene(t: TestContext, options: Partial<WebhookOptions> = {}): Promise<Scene> {
   const received: Received[] = [];
-  const server = createServer(async (request, response) => {
+  const address = await serveHttp(t, async (request, response) => {
     received.push({ headers: request.headers, body: await text(request) });
     made.answer(response);
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
+  });
   const sluice = await Sluice.open({ durability: "memory" });
   const hooks = await Webhooks.open(sluice, {
     secretOf: () => SECRET,
     chooser: () => "operator",
     ...options,
   });
-  t.after(async () => {
-    await sluice.close({ timeout: 0 });
-    server.closeAllConnections();
-    server.close();
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+  t.after(() => sluice.close({ timeout: 0 }));
+  const url = `${address}/hook`;
   const made: Scene = { url, sluice, hooks, received, answer: (response) => void response.end() };
   return made;
 }
