@@ -13,7 +13,8 @@ import { ofQueue, useLive } from "../../data/live.ts";
 import { eachJob } from "../../data/long-work.ts";
 import { ERROR_CHARS, JOBS_PER_PAGE } from "../../limits.ts";
 import { Action } from "../../parts/action.tsx";
-import { Empty, Frame, Head, Pager, Refused, Search } from "../../parts/bits.tsx";
+import { Empty, Pager, Refused, Search } from "../../parts/bits.tsx";
+import { ChoiceTable } from "../../parts/choice-table.tsx";
 import { age, count, laneText } from "../../words/format.ts";
 import { cut, previewLine } from "../../words/preview.ts";
 import { link } from "../../words/route.ts";
@@ -107,6 +108,8 @@ function Looked({ page }: { page: JobsJson | undefined }): JSX.Element | null {
   );
 }
 
+const COLUMNS = ["Job", "Lane", ">Age", ">Attempt", "Payload", "Last error"];
+
 interface JobTableProps {
   jobs: readonly JobJson[] | undefined;
   chosen: ReadonlySet<string>;
@@ -117,62 +120,16 @@ function JobTable({ jobs, chosen, onChoose }: JobTableProps): JSX.Element {
   const now = useNow();
   if (jobs === undefined) return <div class="skeleton" aria-busy="true" />;
   if (jobs.length === 0) return <Empty title="There is no such job." />;
-  const choose = (id: string): void => {
-    const next = new Set(chosen);
-    if (!next.delete(id)) next.add(id);
-    onChoose(next);
-  };
-  const isAll = jobs.every(({ id }) => chosen.has(id));
-  return (
-    <Frame label="jobs">
-      <table class="cards jobs">
-        <Head columns={["Job", "Lane", ">Age", ">Attempt", "Payload", "Last error"]}>
-          <th scope="col">
-            <input
-              type="checkbox"
-              aria-label="select all of this page"
-              checked={isAll}
-              onChange={() => onChoose(new Set(isAll ? [] : jobs.map(({ id }) => id)))}
-            />
-          </th>
-        </Head>
-        <tbody>
-          {jobs.map((job) => (
-            <JobRow
-              key={job.id}
-              job={job}
-              now={now}
-              isChosen={chosen.has(job.id)}
-              onChoose={() => choose(job.id)}
-            />
-          ))}
-        </tbody>
-      </table>
-    </Frame>
-  );
+  const choice = { columns: COLUMNS, jobs, selected: chosen, onSelect: onChoose };
+  return <ChoiceTable {...choice} cellsOf={(job) => jobCells(job, now)} />;
 }
 
-interface JobRowProps {
-  job: JobJson;
-  now: number;
-  isChosen: boolean;
-  onChoose(): void;
-}
-
-function JobRow({ job, now, isChosen, onChoose }: JobRowProps): JSX.Element {
+function jobCells(job: JobJson, now: number): JSX.Element {
   const { id, fairnessKey, addedAt, attempts, error, dead } = job;
   // A dead letter has all its attempts again; those that it died of are what one looks for.
   const attempt = dead?.attempts ?? job.attempt;
   return (
-    <tr>
-      <td class="choose">
-        <input
-          type="checkbox"
-          aria-label={`select job ${id}`}
-          checked={isChosen}
-          onChange={onChoose}
-        />
-      </td>
+    <>
       <th scope="row">
         <a href={link("jobs", id)}>{id}</a>
       </th>
@@ -191,7 +148,7 @@ function JobRow({ job, now, isChosen, onChoose }: JobRowProps): JSX.Element {
       <td class="error wide" data-label="last error">
         {error === undefined ? "" : visible(cut(error, ERROR_CHARS))}
       </td>
-    </tr>
+    </>
   );
 }
 
