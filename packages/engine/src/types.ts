@@ -191,18 +191,8 @@ export interface HistoryEntry {
   detail?: string;
 }
 
-export interface QueueStats {
-  name: string;
-  waiting: number;
-  delayed: number;
-  /** Jobs that wait for other jobs. */
-  blocked: number;
-  running: number;
-  /** Ended jobs that can still be asked for. */
-  kept: number;
-  bytes: number;
-  lanes: number;
-  perTier: readonly { name: string; waiting: number; running: number }[];
+/** What happened in a queue since it was made. */
+export interface QueueCounters {
   added: number;
   dispatched: number;
   finished: number;
@@ -219,6 +209,20 @@ export interface QueueStats {
   steps: number;
   suspended: number;
   signals: number;
+}
+
+export interface QueueStats extends QueueCounters {
+  name: string;
+  waiting: number;
+  delayed: number;
+  /** Jobs that wait for other jobs. */
+  blocked: number;
+  running: number;
+  /** Ended jobs that can still be asked for. */
+  kept: number;
+  bytes: number;
+  lanes: number;
+  perTier: readonly { name: string; waiting: number; running: number }[];
   freeWorkers: number;
   paused: boolean;
 }

@@ -9,6 +9,7 @@ import type {
 import type { ErrorJson } from "./errors.ts";
 
 export type {
+  AttemptView as AttemptInfo,
   DedupeMode,
   EndState,
   FairnessKey,
@@ -138,19 +139,6 @@ export interface Extend {
 export interface Logged {
   lease: string;
   lines: readonly string[];
-}
-
-/** One delivery of a job. */
-export interface AttemptInfo {
-  /** The count of the delivery. */
-  lease: number;
-  worker?: string;
-  startedAt: number;
-  /** Absent: it runs still. */
-  endedAt?: number;
-  /** How it was over: failed, expired, returned, finished, ... */
-  outcome?: string;
-  error?: string;
 }
 
 export interface Progress {

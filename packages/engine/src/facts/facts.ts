@@ -1,10 +1,16 @@
 import type { GateConfig, GateSave } from "../gates/gate-state.ts";
 import type { LotUse } from "../lending/ledger.ts";
 import type { QueueConfig } from "../queues/queue-config.ts";
-import type { Counters } from "../queues/queue-state.ts";
 import type { ScheduleRecord, ScheduleRun, TickOutcome } from "../schedules/schedule.ts";
 import type { Pending, SignalEntry, StepEntry, StepKind } from "../steps/step-types.ts";
-import type { Ending, HistoryEntry, JobSpec, LogLine, OnDependencyFailure } from "../types.ts";
+import type {
+  Ending,
+  HistoryEntry,
+  JobSpec,
+  LogLine,
+  OnDependencyFailure,
+  QueueCounters,
+} from "../types.ts";
 
 /**
  * What happened, as it is remembered. The engine emits each fact once, in order. After applying
@@ -67,7 +73,7 @@ export type Fact = { at: number } & (
   | { fact: "gate-state"; key: string; save: GateSave }
   | PositionFact
   | { fact: "key-held"; queue: string; key: string; id: number; until: number }
-  | { fact: "counters"; queue: string; counters: Counters; isDlq: boolean }
+  | { fact: "counters"; queue: string; counters: QueueCounters; isDlq: boolean }
   | {
       fact: "group";
       name: string;

@@ -2,12 +2,13 @@ import type { HistoryEntry } from "../types.ts";
 
 /** One delivery of a job: to whom, how long it ran, and how it was over. */
 export interface AttemptView {
+  /** The count of the delivery. */
   lease: number;
   worker?: string;
   startedAt: number;
   /** Absent: it runs still. */
   endedAt?: number;
-  /** The event that ended it, or the state in which the job ended. */
+  /** How it was over: failed, expired, returned, finished, ... */
   outcome?: string;
   error?: string;
 }

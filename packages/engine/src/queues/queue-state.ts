@@ -1,5 +1,6 @@
 import type { Claim, GateLine } from "../gates/gate-line.ts";
 import type { TokenBucket } from "../gates/token-bucket.ts";
+import type { QueueCounters } from "../types.ts";
 import type { DeadList } from "./dead-letters.ts";
 import { DurationHistogram } from "./duration-histogram.ts";
 import type { LaneWaits } from "./lane-waits.ts";
@@ -23,25 +24,6 @@ export interface WorkerState {
 interface WorkerTable {
   readonly workers: (WorkerState | undefined)[];
   readonly freeWorkers: number[];
-}
-
-/** What happened in a queue since it was made. */
-export interface Counters {
-  added: number;
-  dispatched: number;
-  finished: number;
-  failed: number;
-  retried: number;
-  expired: number;
-  cancelled: number;
-  dead: number;
-  redriven: number;
-  dropped: number;
-  rejected: number;
-  /** Steps that are done, suspensions, and signals. */
-  steps: number;
-  suspended: number;
-  signals: number;
 }
 
 /** One queue: its policy, what is in it, who works for it. */
@@ -72,7 +54,7 @@ export class QueueState {
   lastKept = 0;
   bytes = 0;
   lanes = 0;
-  readonly counters: Counters = {
+  readonly counters: QueueCounters = {
     added: 0,
     dispatched: 0,
     finished: 0,
