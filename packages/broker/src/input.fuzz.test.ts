@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Engine, type Fact, Refusal } from "@sluice/engine";
 import { checkFailure, type NewJob, parseGate, parseQueue, SluiceError } from "@sluice/protocol";
+import { random } from "@sluice/protocol/testing/random";
 import { specOf } from "./new-jobs.ts";
 
 /** Inputs for each entrance; the soak sets more. */
@@ -32,17 +33,6 @@ const TEXTS = [
   "é".repeat(600),
 ];
 const NUMBERS = [0, 1, -1, 0.5, 4, 1e9, 2 ** 53, -0, Number.NaN, Number.POSITIVE_INFINITY];
-
-/** A small generator of our own: the failing seed is all that is needed to try again. */
-function random(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let x = Math.imul(state ^ (state >>> 15), state | 1);
-    x ^= x + Math.imul(x ^ (x >>> 7), x | 61);
-    return ((x ^ (x >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 function pick<T>(next: () => number, from: readonly T[]): T {
   return from[Math.floor(next() * from.length)]!;

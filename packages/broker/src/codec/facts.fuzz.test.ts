@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SluiceError } from "@sluice/protocol";
+import { random } from "@sluice/protocol/testing/random";
 import { ByteReader } from "./byte-reader.ts";
 import { ByteWriter } from "./byte-writer.ts";
 import { decodeFact, encodeFact, FACT_KINDS } from "./facts.ts";
@@ -11,17 +12,6 @@ const INPUTS = Number(process.env.FUZZ_INPUTS ?? 20_000);
 
 /** Far above what inputs of a few hundred bytes need, far below what a forged length asks for. */
 const GROWTH_BYTES_MAX = 128 * 1024 * 1024;
-
-/** A small generator of our own: the failing seed is all that is needed to try again. */
-function random(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let x = Math.imul(state ^ (state >>> 15), state | 1);
-    x ^= x + Math.imul(x ^ (x >>> 7), x | 61);
-    return ((x ^ (x >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 const below = (next: () => number, bound: number): number => Math.floor(next() * bound);
 

@@ -1,22 +1,11 @@
 /** Requests that are almost right, or not at all: the failing seed is all it takes to try again. */
+import { type Random, random } from "@sluice/protocol/testing/random";
 
 export interface RandomRequest {
   method: string;
   url: string;
   headers: Record<string, string>;
   payload?: string;
-}
-
-type Random = () => number;
-
-function random(seed: number): Random {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let x = Math.imul(state ^ (state >>> 15), state | 1);
-    x ^= x + Math.imul(x ^ (x >>> 7), x | 61);
-    return ((x ^ (x >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 const FIELDS = [
