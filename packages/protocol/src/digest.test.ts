@@ -22,6 +22,21 @@ test("each bit of a payload counts", () => {
   assert.equal(seen.size, 67 * 8 + 1);
 });
 
+test("a payload counts by its bytes, wherever in memory it is", () => {
+  const bytes = Uint8Array.from({ length: 50 }, (_, index) => index);
+  const shared = new Uint8Array(200);
+  shared.set(bytes, 7);
+  shared.set(bytes, 101);
+  const first = shared.subarray(7, 57);
+  const second = shared.subarray(101, 151);
+  const expected = digestOf([bytes, bytes]);
+  assert.equal(digestOf([first, second]), expected);
+  assert.equal(digestOf([first, bytes]), expected);
+  assert.equal(digestOf([bytes, second]), expected);
+  shared[150] = 0;
+  assert.notEqual(digestOf([first, second]), expected);
+});
+
 test("values that are alike have different digests", () => {
   const values: unknown[] = [
     ...["", "a", "b", "ab", "ba", "a\0", "1", "null", "undefined", "true"],

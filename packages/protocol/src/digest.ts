@@ -17,12 +17,15 @@ const TRACE = new Set(["traceparent", "tracestate"]);
 
 let low = 0;
 let high = 0;
+/** Over the memory of the bytes in hand: payloads of one message share it, and so its view. */
+let memory: DataView | undefined;
 
 /** The same for the same values; the order of an object's fields means nothing. */
 export function digestOf(...values: readonly unknown[]): string {
   low = values.length;
   high = SPREAD;
   for (const value of values) mix(value, 0);
+  memory = undefined;
   word(low ^ high);
   word(high >>> 16);
   return digits(low, high);
@@ -106,17 +109,19 @@ function bytes(value: Uint8Array): void {
   let other = high;
   let i = 0;
   if (length >= 16) {
-    const view = new DataView(value.buffer, value.byteOffset, length);
+    const view = memory?.buffer === value.buffer ? memory : new DataView(value.buffer);
+    memory = view;
+    const from = value.byteOffset;
     let third = one ^ SPREAD;
     let fourth = other ^ MULTIPLY;
     for (; i + 16 <= length; i += 16) {
-      one = Math.imul(one ^ view.getInt32(i, true), MULTIPLY);
+      one = Math.imul(one ^ view.getInt32(from + i, true), MULTIPLY);
       one ^= one >>> 15;
-      other = Math.imul(other ^ view.getInt32(i + 4, true), SPREAD);
+      other = Math.imul(other ^ view.getInt32(from + i + 4, true), SPREAD);
       other ^= other >>> 13;
-      third = Math.imul(third ^ view.getInt32(i + 8, true), MULTIPLY);
+      third = Math.imul(third ^ view.getInt32(from + i + 8, true), MULTIPLY);
       third ^= third >>> 15;
-      fourth = Math.imul(fourth ^ view.getInt32(i + 12, true), SPREAD);
+      fourth = Math.imul(fourth ^ view.getInt32(from + i + 12, true), SPREAD);
       fourth ^= fourth >>> 13;
     }
     one = Math.imul(one ^ fourth, MULTIPLY);
