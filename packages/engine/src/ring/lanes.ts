@@ -11,8 +11,12 @@ const { AT_TIER, CHILD, STRAND, STRANDS, GATES, IDLE, IN_LANE, KEY, KIND, LANE }
 const { LANE_NEXT, LANE_PREV, LEVEL, LINK, NODE_INTS, OUT, OWN, QUEUE, REFS, REM } = nodeFields;
 const { RING, ROUND, TIER, TOP, USERS, WEIGHT, WHERE } = nodeFields;
 
-/** Keys kept as text beside their bytes; a power of two. */
-const READ_KEYS = 1024;
+/**
+ * Keys kept as text beside their bytes; a power of two. A lane and its strand are two nodes, so
+ * half of the places are of use: with 1,024, a thousand lanes put each other out, and made 560
+ * bytes of garbage for each job.
+ */
+const READ_KEYS = 4096;
 
 /**
  * Idle nodes looked at for each lane that comes or goes: more than one, so that they never pile up.
