@@ -29,15 +29,18 @@ export class Team implements AsyncDisposable {
     this.consumer = new Process(programOf(`${kind}consumer`));
   }
 
-  // Adds, works and acks so many jobs; throws unless each was delivered once.
-  async run(jobs: number, question: "bulk" | "singles", options = {}): Promise<Run> {
+  // Adds, works and acks so many jobs; throws unless each was delivered once. No more than
+  // `waiting` are added before all of them are finished.
+  async run(
+    jobs: number,
+    question: "bulk" | "singles",
+    { waiting = jobs, ...options }: { waiting?: number; [option: string]: unknown } = {},
+  ): Promise<Run> {
     const before = this.#cpu();
-    const finished = this.consumer.ask("finish", jobs);
     const from = performance.now();
-    const added = this.producer.ask(question, jobs, options);
-    // The first failure is reported. The other call ends with its process.
-    for (const each of [added, finished]) each.catch(() => {});
-    await Promise.all([added, finished]);
+    for (let left = jobs; left > 0; left -= waiting) {
+      await this.#finish(Math.min(waiting, left), question, options);
+    }
     const ms = performance.now() - from;
     const after = this.#cpu();
     const [natsMicros = 0, clientsMicros = 0, ...each] = after.map(
@@ -49,6 +52,14 @@ export class Team implements AsyncDisposable {
     expectSame(ids, await this.consumer.ask<string[]>("ids"));
     const perSecond = (jobs * 1000) / ms;
     return { ids, perSecond, nodesMicros, busiestMicros, natsMicros, clientsMicros };
+  }
+
+  async #finish(jobs: number, question: "bulk" | "singles", options: object): Promise<void> {
+    const finished = this.consumer.ask("finish", jobs);
+    const added = this.producer.ask(question, jobs, options);
+    // The first failure is reported. The other call ends with its process.
+    for (const each of [added, finished]) each.catch(() => {});
+    await Promise.all([added, finished]);
   }
 
   // Of the nats-servers, of producer and consumer, and of each node.
