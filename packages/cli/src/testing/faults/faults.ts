@@ -16,8 +16,13 @@ export interface Fault {
   readonly goalMs?: number;
   // The goal is added to the time that a plain JetStream publisher was silent in the same run.
   readonly isBeyondPlain?: boolean;
-  // Brought about; what it answers heals it.
-  inject(cluster: FaultCluster, pick: Pick): Promise<() => Promise<void>>;
+  // Brought about; what it answers heals it. Time counts from the call, or from the last `begin`:
+  // what prepares a fault is none of it.
+  inject(
+    cluster: FaultCluster,
+    pick: Pick,
+    begin: () => Promise<void>,
+  ): Promise<() => Promise<void>>;
 }
 
 // One of several, by the seed.
@@ -39,13 +44,13 @@ const nodeFault =
 
 const natsFault =
   (
-    act: (cluster: FaultCluster, server: number) => unknown,
+    act: (cluster: FaultCluster, server: number, begin: () => Promise<void>) => unknown,
     heal: (cluster: FaultCluster, server: number) => unknown,
     choose?: (cluster: FaultCluster) => Promise<number>,
   ): Fault["inject"] =>
-  async (cluster, pick) => {
+  async (cluster, pick, begin) => {
     const server = choose === undefined ? pick(SERVERS) : await choose(cluster);
-    await act(cluster, server);
+    await act(cluster, server, begin);
     return async () => {
       await heal(cluster, server);
       await cluster.nats.ready();
@@ -156,8 +161,9 @@ export const FAULTS: readonly Fault[] = [
     name: "NATS server cut from its peers, all nodes on it",
     holdMs: 40_000,
     goalMs: 8_000,
-    inject: natsFault(async (cluster, server) => {
+    inject: natsFault(async (cluster, server, begin) => {
       await herd(cluster, server);
+      await begin();
       cutFromServers(cluster, server);
     }, heal),
   },

@@ -9,7 +9,7 @@ import { wait } from "../cluster-load.ts";
 const STREAMS = 6;
 const PAUSE_MS = 100;
 const ANSWER_MS = 500;
-const LEADER_MS = 10_000;
+const LEADER_MS = 30_000;
 const LOOK_MS = 500;
 
 interface Pulse {
@@ -46,21 +46,34 @@ export class PlainPublisher {
   }
 
   // Gives each stream the leader that a partition's has, so that a fault of that server hits both.
+  // Throws if a stream keeps another one: nothing would be compared.
   async followLeaders(nats: NatsServers): Promise<void> {
-    await Promise.all(
-      this.#pulses.map(async (_, i) => {
-        const leader = await nats.streamLeader(`sluice-${i}`);
-        if (leader === undefined) return;
-        const request = { placement: { preferred: nats.nameOf(leader) } };
-        const endAt = Date.now() + LEADER_MS;
-        while ((await nats.streamLeader(`plain-${i}`)) !== leader && Date.now() < endAt) {
-          await this.#connection
-            .request(`$JS.API.STREAM.LEADER.STEPDOWN.plain-${i}`, JSON.stringify(request))
-            .catch(() => {});
-          await wait(LOOK_MS);
-        }
-      }),
-    );
+    await Promise.all(this.#pulses.map((_, i) => this.#followLeader(nats, i)));
+  }
+
+  async #followLeader(nats: NatsServers, i: number): Promise<void> {
+    const endAt = Date.now() + LEADER_MS;
+    for (;;) {
+      const wanted = await nats.streamLeader(`sluice-${i}`);
+      const leader = await nats.streamLeader(`plain-${i}`);
+      if (wanted !== undefined && wanted === leader) return;
+      if (Date.now() > endAt) {
+        throw new Error(`plain-${i} is led by server ${leader}, sluice-${i} by server ${wanted}`);
+      }
+      if (wanted !== undefined) {
+        const request = { placement: { preferred: nats.nameOf(wanted) } };
+        await this.#connection
+          .request(`$JS.API.STREAM.LEADER.STEPDOWN.plain-${i}`, JSON.stringify(request))
+          .catch(() => {});
+      }
+      await wait(LOOK_MS);
+    }
+  }
+
+  // How many of the streams this server leads.
+  async ledBy(nats: NatsServers, server: number): Promise<number> {
+    const leaders = await Promise.all(this.#pulses.map((_, i) => nats.streamLeader(`plain-${i}`)));
+    return leaders.filter((leader) => leader === server).length;
   }
 
   mark(): void {

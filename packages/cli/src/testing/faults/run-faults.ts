@@ -83,12 +83,15 @@ async function injectOne(
   fault: Fault,
   pick: Pick,
 ): Promise<Record<string, unknown>> {
-  await probe.more();
-  if (fault.isBeyondPlain) await plain.followLeaders(cluster.nats);
-  probe.mark();
-  plain.mark();
-  timeline.mark();
-  const healed = await fault.inject(cluster, pick);
+  const begin = async (): Promise<void> => {
+    await probe.more();
+    probe.mark();
+    plain.mark();
+    timeline.mark();
+  };
+  const compared = fault.isBeyondPlain ? { plainLed: await prepared(cluster, plain) } : {};
+  await begin();
+  const healed = await fault.inject(cluster, pick, begin);
   timeline.say("injected");
   await wait(fault.holdMs);
   // Faults during which no node can serve are measured from their end.
@@ -110,9 +113,16 @@ async function injectOne(
     addMs,
     dispatchMs,
     plainMs,
+    ...compared,
     ...(Math.max(addMs, dispatchMs) > goalMs ? { timeline: timeline.lines } : {}),
     ...(fault.isTotal ? { heldMs: before.addMs } : {}),
   };
+}
+
+// How many plain streams are led by the server that is about to fail, as those of partitions are.
+async function prepared(cluster: FaultCluster, plain: PlainPublisher): Promise<number> {
+  await plain.followLeaders(cluster.nats);
+  return plain.ledBy(cluster.nats, await cluster.leadingServer());
 }
 
 async function judge(load: ClusterLoad): Promise<readonly string[]> {
