@@ -9,6 +9,7 @@ import type { Fault, Pick } from "./faults.ts";
 import { PlainPublisher } from "./plain-publisher.ts";
 import { PartitionProbe } from "./probe.ts";
 import { compareStores } from "./stores.ts";
+import { StreamLeaders } from "./stream-leaders.ts";
 import { Timeline } from "./timeline.ts";
 
 // Small enough to be filled, large enough for what a run stores.
@@ -44,12 +45,14 @@ export async function runFaults({ version, faults, pick, tell }: FaultRun): Prom
     );
     const probe = await PartitionProbe.start(load.broker, load.history, cluster.partitions);
     const plain = await PlainPublisher.start(cluster.nats.urls);
+    const leaders = await StreamLeaders.start(cluster.nats.urls, cluster.partitions);
     const timeline = new Timeline(cluster.nodes);
     ends.push(() => timeline.stop());
     probe.onSilence = (text) => timeline.say(text);
-    const probes = { probe, plain, timeline };
+    const probes = { probe, plain, leaders, timeline };
     for (const fault of faults) tell(await injectOne(cluster, probes, fault, pick));
     await plain.stop();
+    await leaders.stop();
     await probe.stop();
     const violations = await judge(load);
     const { confirmed } = load.history;
@@ -74,12 +77,13 @@ export async function runFaults({ version, faults, pick, tell }: FaultRun): Prom
 interface Probes {
   readonly probe: PartitionProbe;
   readonly plain: PlainPublisher;
+  readonly leaders: StreamLeaders;
   readonly timeline: Timeline;
 }
 
 async function injectOne(
   cluster: FaultCluster,
-  { probe, plain, timeline }: Probes,
+  { probe, plain, leaders, timeline }: Probes,
   fault: Fault,
   pick: Pick,
 ): Promise<Record<string, unknown>> {
@@ -87,6 +91,7 @@ async function injectOne(
     await probe.more();
     probe.mark();
     plain.mark();
+    leaders.mark();
     timeline.mark();
   };
   const compared = fault.isBeyondPlain ? { plainLed: await prepared(cluster, plain) } : {};
@@ -102,6 +107,7 @@ async function injectOne(
   if (fault.isTotal) {
     probe.mark();
     plain.mark();
+    leaders.mark();
   }
   await cluster.settled();
   await probe.more();
@@ -113,6 +119,7 @@ async function injectOne(
     addMs,
     dispatchMs,
     plainMs,
+    leaderlessMs: leaders.silenceMs(),
     ...compared,
     ...(Math.max(addMs, dispatchMs) > goalMs ? { timeline: timeline.lines } : {}),
     ...(fault.isTotal ? { heldMs: before.addMs } : {}),
