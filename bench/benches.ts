@@ -8,7 +8,7 @@ import { lifecycleGroups } from "./cluster/lifecycle.ts";
 import { spreadGroups } from "./cluster/spread.ts";
 import { takeoverGroups } from "./cluster/takeover.ts";
 import { fifoGroups as embeddedFifoGroups } from "./embedded/fifo.ts";
-import { oneAtATimeGroups } from "./embedded/one-at-a-time.ts";
+import { oneAtATimeGroups as embeddedOneAtATimeGroups } from "./embedded/one-at-a-time.ts";
 import { peerGroups } from "./embedded/peer.ts";
 import { throughputGroups as embeddedThroughputGroups } from "./embedded/throughput.ts";
 import { closedGateGroups } from "./engine/closed-gate.ts";
@@ -42,6 +42,7 @@ import { waitingGroups } from "./recovery/waiting.ts";
 import { scaleBench } from "./scale/bench.ts";
 import { bodyGroups } from "./stream/bodies.ts";
 import { httpGroups } from "./stream/http.ts";
+import { oneAtATimeGroups as streamOneAtATimeGroups } from "./stream/one-at-a-time.ts";
 import { throughputGroups as streamThroughputGroups } from "./stream/throughput.ts";
 import { costGroups as torznabCostGroups } from "./torznab/cost.ts";
 import { feedGroups } from "./torznab/feeds.ts";
@@ -72,7 +73,7 @@ export const BENCHES: readonly Bench[] = [
     name: "embedded",
     groups: [
       ...embeddedThroughputGroups,
-      ...oneAtATimeGroups,
+      ...embeddedOneAtATimeGroups,
       ...embeddedFifoGroups,
       ...peerGroups,
     ],
@@ -107,7 +108,13 @@ export const BENCHES: readonly Bench[] = [
   // The broker on the network: producer, server and consumer in processes of their own.
   {
     name: "stream",
-    groups: [...streamThroughputGroups, ...httpGroups, ...bodyGroups, ...streamCostGroups],
+    groups: [
+      ...streamThroughputGroups,
+      ...streamOneAtATimeGroups,
+      ...httpGroups,
+      ...bodyGroups,
+      ...streamCostGroups,
+    ],
   },
   // The job server: submissions under an open load, the same beside handlers that compute, and what
   // it costs that handlers run in threads.

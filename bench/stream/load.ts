@@ -77,6 +77,14 @@ export class StreamLoad implements AsyncDisposable {
     return finished;
   }
 
+  // One after the other, each some time after the one before was confirmed. Percentiles of the time
+  // from the call of add to the begin of its handler.
+  async spaced(jobs: number, restMs: number, shares: readonly number[]): Promise<number[]> {
+    const finished = this.consumer.ask<number[]>("finishTimed", jobs, shares);
+    await this.producer.ask("spaced", jobs, restMs);
+    return finished;
+  }
+
   async #timed(jobs: number, question: string, ...args: number[]): Promise<number> {
     await this.#cpu();
     const { works = true } = this.#options;

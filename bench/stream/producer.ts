@@ -48,6 +48,16 @@ async function openLoop(jobs: number, perSecond: number): Promise<void> {
   await Promise.all(adds);
 }
 
+// Each carries the time of its call.
+async function spaced(jobs: number, restMs: number): Promise<void> {
+  for (let sent = 0; sent < jobs; sent++) {
+    const payload = Buffer.from(payloads[sent % payloads.length]!);
+    payload.writeDoubleLE(performance.timeOrigin + performance.now(), 0);
+    await nextQueue().add(payload, { fairnessKey: keys[sent % keys.length]! });
+    await new Promise((resolve) => setTimeout(resolve, restMs));
+  }
+}
+
 answer({
   async open(url: string, payloadBytes: number, lanes: number, connections: number) {
     const all = Array.from({ length: connections }, async () => {
@@ -69,4 +79,5 @@ answer({
     }),
 
   openLoop,
+  spaced,
 });
