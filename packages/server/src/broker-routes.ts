@@ -1,5 +1,6 @@
 /** Everything that a broker is asked over HTTP, in a server and in a page that is mounted alike. */
 import { allQueues } from "@sluice/protocol";
+import type { FastifyInstance } from "fastify";
 import type { AppPage } from "./app-page.ts";
 import type { AuditLog } from "./audit/audit-log.ts";
 import { callerOf } from "./audit/caller.ts";
@@ -10,8 +11,9 @@ import { keepHistory } from "./history/keep-history.ts";
 import { ANYONE } from "./keys/principal.ts";
 import { readBroker } from "./metrics/broker-metrics.ts";
 import { readCluster } from "./metrics/cluster-metrics.ts";
-import { metricRoutes, newRegistry } from "./metrics/metrics.ts";
+import { metricRoutes } from "./metrics/metrics.ts";
 import { Readings } from "./metrics/reading.ts";
+import { RequestTimes } from "./metrics/request-times.ts";
 import { describe } from "./openapi.ts";
 import { addRoutes } from "./routes/add.ts";
 import { appRoutes } from "./routes/apps.ts";
@@ -70,15 +72,15 @@ const ROUTES = [
 ];
 
 /** Adds all routes of a broker to a server, the dashboard and its files included. */
-export async function brokerRoutes(
+export function brokerRoutes(
   shell: Shell,
   access: BrokerAccess,
   options: BrokerRoutesOptions,
-): Promise<void> {
+): void {
   const { pages = [], cluster, tls, hasUsers = false, audit } = options;
   const { app, closing, limits, clock } = shell;
   const description = "Jobs that go out when they can run: fair between tenants, aware of limits.";
-  await describe(app, { title: "Sluice", description });
+  describe(app, { title: "Sluice", description });
   const context: RouteContext = {
     broker: (request) => {
       const { principal, method } = request;
@@ -115,14 +117,24 @@ export async function brokerRoutes(
     const text = options.trouble?.();
     return text === undefined ? access.readiness() : { isReady: false, text };
   });
-  const registry = newRegistry(app);
-  const readings = new Readings(registry);
-  metricRoutes(app, registry, async () => {
+  brokerMetrics(app, access, cluster);
+}
+
+function brokerMetrics(
+  app: FastifyInstance,
+  access: BrokerAccess,
+  cluster: ClusterDoor | undefined,
+): void {
+  const times = RequestTimes.of(app);
+  let readings: Readings | undefined;
+  metricRoutes(app, async () => {
+    const { newRegistry } = await import("./metrics/registry.ts");
+    readings ??= new Readings(newRegistry(app, times));
     readings.clear();
-    if (cluster === undefined) return readBroker(access.ready(), readings);
-    readCluster(cluster.status(), readings);
     const all = access.ready();
-    await readBroker(cluster.ownBroker() ?? all, readings);
+    if (cluster !== undefined) readCluster(cluster.status(), readings);
+    await readBroker(cluster?.ownBroker() ?? all, readings);
+    return readings.registry;
   });
 }
 

@@ -7,7 +7,8 @@ import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { healthRoutes, type Readiness } from "./health.ts";
 import { ANYONE, FixedKeys } from "./keys/principal.ts";
-import { metricRoutes, newRegistry } from "./metrics/metrics.ts";
+import { metricRoutes } from "./metrics/metrics.ts";
+import { RequestTimes } from "./metrics/request-times.ts";
 import { describe } from "./openapi.ts";
 import { appRoutes } from "./routes/apps.ts";
 import { dashboardRoutes } from "./routes/dashboard.ts";
@@ -71,11 +72,12 @@ export async function serveApp(options: ServeAppOptions): Promise<RunningApp> {
     },
   });
   const { app, log, clock, closing } = shell;
-  const registry = newRegistry(app);
+  const { newRegistry } = await import("./metrics/registry.ts");
+  const registry = newRegistry(app, RequestTimes.of(app));
   const running = await listen(shell, options, async () => {
-    await describe(app, { title, description });
+    describe(app, { title, description });
     healthRoutes(app, async () => (await health?.()) ?? { isReady: true, text: "ready" });
-    metricRoutes(app, registry, async () => {});
+    metricRoutes(app, async () => registry);
     appRoutes(app, pages);
     const hasKeys = fixed !== undefined;
     sessionRoutes(app, { hasKeys, hasBroker: false, isTls: options.tls !== undefined });

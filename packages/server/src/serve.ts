@@ -105,7 +105,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   let running: Running | undefined;
   const trouble = (): string | undefined => running?.trouble();
   const registerRoutes = async (): Promise<void> => {
-    await brokerRoutes(shell, access, { ...options, audit, trouble });
+    brokerRoutes(shell, access, { ...options, audit, trouble });
     await options.routes?.(shell.app);
   };
   running = await listen(shell, options, registerRoutes, threads);

@@ -41,11 +41,11 @@ class ReadMetric {
 
 /** Readings under their names, made when they are first set. */
 export class Readings {
-  readonly #registry: Registry;
+  readonly registry: Registry;
   readonly #byName = new Map<string, ReadMetric>();
 
   constructor(registry: Registry) {
-    this.#registry = registry;
+    this.registry = registry;
   }
 
   /** Forgets all values, so that what is gone is not shown any more. */
@@ -79,7 +79,7 @@ export class Readings {
     if (known !== undefined) return known;
     const reading = new ReadMetric(name, help, type);
     this.#byName.set(name, reading);
-    this.#registry.registerMetric(reading as unknown as Metric);
+    this.registry.registerMetric(reading as unknown as Metric);
     return reading;
   }
 }

@@ -48,9 +48,11 @@ export function mountDashboard<R = IncomingMessage>(
   );
   const { app } = shell;
   const audit = openAudit(shell, access);
-  const ready = brokerRoutes(shell, access, { pages, hasUsers: true, audit }).then(() =>
-    app.ready(),
-  );
+  const openRoutes = async (): Promise<void> => {
+    brokerRoutes(shell, access, { pages, hasUsers: true, audit });
+    await app.ready();
+  };
+  const ready = openRoutes();
   // Told to everyone who asks for the page.
   ready.catch(() => {});
   const handle = (raw: IncomingMessage, response: ServerResponse): void => {

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
-import { type Response as Answer, inject } from "light-my-request";
+import type { Response as Answer } from "light-my-request";
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -11,6 +11,7 @@ const HOP_BY_HOP = ["connection", "keep-alive", "transfer-encoding"];
 
 export async function answerWeb(request: Request, handle: Handle): Promise<Response> {
   const { signal } = request;
+  const { inject } = await import("light-my-request");
   const answer = await inject(
     (raw, response) => {
       const end = (): void => {

@@ -1,11 +1,13 @@
 /** Connections that are refused before they are requests, or are no longer read. */
-import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { SluiceError } from "@sluice/protocol";
 import { LINGER_MS } from "../limits.ts";
 import { bodyOf } from "./errors.ts";
 import type { BrokenAnswer, ShellOptions } from "./options.ts";
+
+// Not imported, see `listener.ts`.
+const { STATUS_CODES } = process.getBuiltinModule("node:http");
 
 /** Node gives the packet as bytes, whatever the types of fastify say. */
 type Broken = Error & { code?: string; rawPacket?: unknown };

@@ -6,7 +6,7 @@
  * that was checked is the one that is connected to. A redirect to the same origin is still the
  * operator's; any other is a stranger's, and gets no credentials.
  */
-import { Agent, type IncomingMessage, request as requestHttp } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { request as requestHttps, Agent as SecureAgent } from "node:https";
 import type { LookupFunction } from "node:net";
 import { type Duration, parseDuration } from "@sluice/protocol";
@@ -14,6 +14,9 @@ import { IDLE_SOCKET_MS, IDLE_SOCKETS_MAX, REDIRECTS_MAX, STRANGERS_PORTS } from
 import { readBody } from "./body.ts";
 import { OutgoingError } from "./errors.ts";
 import { type Chooser, checkTarget, hostOf, parseTarget, portOf, publicLookup } from "./target.ts";
+
+/** An import of `node:http` would load its WebSocket and `fetch` too: 30 ms of a server's start. */
+const { Agent, request: requestHttp } = process.getBuiltinModule("node:http");
 
 export interface OutgoingOptions {
   /** Who chose the address. */
