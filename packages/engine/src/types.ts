@@ -109,7 +109,7 @@ export interface Lease {
 
 export interface NackOptions {
   error?: string | undefined;
-  /** Where the error was thrown. It is kept as long as the error is. */
+  /** Where the error was thrown: kept with the job as long as the error is, up to 4 KiB. */
   stack?: string | undefined;
   /** Overrides the backoff. */
   delayMs?: number | undefined;
@@ -149,7 +149,7 @@ export interface JobView {
   deadline?: number;
   /** Blocked: how many of the jobs that it waits for have not ended. */
   waitsFor?: number;
-  /** The last error, and the stack that came with it. */
+  /** The last error, and the stack that its worker told with it. */
   error?: string;
   stack?: string;
   progress?: unknown;
@@ -159,6 +159,7 @@ export interface JobView {
   /** Of a job that a gate would have kept too long: the gate, for how long, what was allowed. */
   waited?: { gate: string; waitMs: number; maxWaitMs: number };
   worker?: string;
+  /** In full: `orders/batch-7`. */
   group?: string;
   dedupe?: string;
   schedule?: ScheduleRun;

@@ -1,5 +1,5 @@
 /** Jobs of all queues: how they are looked for, what is answered, and what is done with them. */
-import type { JobTime } from "@sluice/engine";
+import type { JobFilter as EngineFilter, FailureView, JobTime } from "@sluice/engine";
 import type { FairnessKey, JobInfo, JobState } from "./job.ts";
 
 export type { JobTime } from "@sluice/engine";
@@ -9,28 +9,12 @@ export const JOB_ORDERS = ["newest", "oldest"] as const;
 export type JobOrder = (typeof JOB_ORDERS)[number];
 
 /** Which jobs are meant: those for which everything holds that is given. */
-export interface JobFilter {
+export interface JobFilter extends Omit<EngineFilter, "key" | "failure"> {
   ids?: readonly string[] | undefined;
-  /** Names, or prefixes that end in `*`. */
-  queues?: readonly string[] | undefined;
-  states?: readonly JobState[] | undefined;
   /** The fairness key; a dead letter also has the one that it had where it came from. */
   lane?: FairnessKey | undefined;
-  /** Dead letters that came from this queue. */
-  origin?: string | undefined;
-  /** What `since`, `until` and the order are about: default `added`. */
-  time?: JobTime | undefined;
-  since?: number | undefined;
-  until?: number | undefined;
-  /** A part of the last error, in upper or lower case. */
-  error?: string | undefined;
   /** The id of a group of `failures`. */
   failure?: string | undefined;
-  gate?: string | undefined;
-  /** In full: `orders/batch-7`. */
-  group?: string | undefined;
-  /** Attempts that were used, at least. */
-  attempts?: number | undefined;
   /** The name of a header, or `name=value`. */
   header?: string | undefined;
   /** A part of the payload. */
@@ -69,16 +53,9 @@ export interface JobCounts extends ScanProgress {
 }
 
 /** Jobs whose last errors differ in numbers and ids at most. */
-export interface FailureGroup {
+export interface FailureGroup
+  extends Omit<FailureView, "failure" | "trend" | "queues" | "example"> {
   id: string;
-  /** With `#` for each number or id: `timeout after # ms`. */
-  error: string;
-  /** Jobs that are dead or failed. */
-  jobs: number;
-  /** Jobs that have failed and are tried again. */
-  retrying: number;
-  firstAt: number;
-  lastAt: number;
   /** Jobs by the hour in which they failed last; the last is the hour that ends now. */
   trend: readonly number[];
   /** Where they failed: of dead letters, where they came from. */

@@ -4,6 +4,8 @@ import type {
   FairnessKey,
   JobSpec,
   JobState,
+  JobView,
+  NackOptions,
   OnDependencyFailure,
 } from "@sluice/engine";
 import type { ErrorJson } from "./errors.ts";
@@ -110,19 +112,8 @@ export interface Ack {
   result?: Uint8Array | undefined;
 }
 
-export interface Nack {
+export interface Nack extends Omit<NackOptions, "spare"> {
   lease: string;
-  error?: string | undefined;
-  /** Where the error was thrown: kept with the job as long as the error is, up to 4 KiB. */
-  stack?: string | undefined;
-  /** Instead of the backoff. */
-  delayMs?: number | undefined;
-  /** Cool this gate down: uses no attempt. */
-  cooldown?: { gate: string; ms: number; reason?: string | undefined } | undefined;
-  /** Gates whose ladders hear of the failure; absent: all gates of the job that have one. */
-  blame?: readonly string[] | false | undefined;
-  /** Do not retry. */
-  unrecoverable?: boolean | undefined;
   /**
    * Gates (names, prefixes that end in `*`, or `*`) that the caller may cool down and blame, beside
    * those that the queue's policy put on the job. Absent: all. A server sets it for each key.
@@ -205,39 +196,15 @@ export interface StepsInfo {
   signals: readonly { name: string; at: number }[];
 }
 
-export interface JobInfo {
+/** A job as callers see it. Its fields are those of the engine, and what the broker keeps. */
+export interface JobInfo
+  extends Omit<
+    JobView,
+    "id" | "lease" | "policyGates" | "waited" | "schedule" | "body" | "result"
+  > {
   id: string;
-  queue: string;
-  state: JobState;
-  tier: number;
-  fairnessKey: FairnessKey;
-  weight: number;
-  gates: readonly string[];
-  cost: number;
-  attempt: number;
-  attempts: number;
-  /** How often it was handed out since it was added, redriven or retried by hand. */
-  deliveries: number;
-  addedAt: number;
-  /** When it falls due (delayed), its lease ends (running) or it ended. */
-  at?: number;
-  deadline?: number;
-  /** Blocked: how many of the jobs that it waits for have not ended. */
-  waitsFor?: number;
-  /** The last error, and the stack that its worker told with it. */
-  error?: string;
-  stack?: string;
-  /** In full: `orders/batch-7`. */
-  group?: string;
-  dedupe?: string;
   /** The schedule that added it, and for which tick. */
   schedule?: { name: string; tick: number };
-  /** For a dead letter: the queue it came from, why and when it died, the attempts it had. */
-  dead?: { origin: string; reason: string; attempts: number; at: number };
-  worker?: string;
-  progress?: unknown;
-  /** Steps that are done. */
-  steps?: number;
   headers: Readonly<Record<string, string>>;
   payload: Uint8Array;
   result?: Uint8Array;

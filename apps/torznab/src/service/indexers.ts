@@ -1,6 +1,5 @@
 /** The indexers that are configured, kept in a store; their keys only sealed. */
 import { type Sluice, SluiceError, type Store } from "sluice";
-import type { CategoryMap } from "../client/categories.ts";
 import type { Endpoint } from "../client/torznab-client.ts";
 import { INDEXERS_MAX } from "../limits.ts";
 import type { IndexerLimits } from "../scheduler/limits-of.ts";
@@ -10,23 +9,11 @@ import type { Caps } from "../xml/read-caps.ts";
 import type { SecretCipher } from "./secret-cipher.ts";
 import type { SharedLimits } from "./shared-limits.ts";
 
-export interface IndexerRecord {
-  readonly id: string;
-  readonly name: string;
-  readonly url: string;
+export interface IndexerRecord extends Readonly<Omit<IndexerInput, "apiKey" | "enabled">> {
   readonly sealedKey: string;
   /** The latest ones before it: an indexer may repeat them in its errors. */
   readonly sealedOldKeys?: readonly string[];
   readonly enabled: boolean;
-  readonly limits: IndexerLimits;
-  /** Whose limits it shares. Absent: the host of its address. */
-  readonly host?: string;
-  /** Its own categories, and those that they are in the standard numbering. */
-  readonly categories?: CategoryMap;
-  /** Absent: torznab. */
-  readonly kind?: "torznab" | "newznab";
-  /** The source that it was taken over from. */
-  readonly from?: string;
   /** Where it was described: what the file says is not changed by the API. */
   readonly source: "api" | "settings";
   /** Its key was refused: left alone until the key changes or it is reset by hand. */

@@ -15,6 +15,7 @@ export const TREND_HOURS = 24;
 export interface FailureView {
   /** The number by which a filter names it. */
   failure: number;
+  /** With `#` for each number or id: `timeout after # ms`. */
   error: string;
   /** Jobs that are dead or failed for good. */
   jobs: number;

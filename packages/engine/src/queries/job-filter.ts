@@ -22,15 +22,16 @@ export interface JobFilter {
   key?: FairnessKey | undefined;
   /** Letters that came from this queue. */
   origin?: string | undefined;
-  /** Which time `since` and `until` are about; default `added`. */
+  /** What `since`, `until` and the order are about: default `added`. */
   time?: JobTime | undefined;
   since?: number | undefined;
   until?: number | undefined;
-  /** A part of the last error, whatever its case. */
+  /** A part of the last error, in upper or lower case. */
   error?: string | undefined;
   /** The number of all errors that fold alike. */
   failure?: number | undefined;
   gate?: string | undefined;
+  /** In full: `orders/batch-7`. */
   group?: string | undefined;
   /** Attempts that were used, at least. */
   attempts?: number | undefined;
