@@ -5,10 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { promisify } from "node:util";
-import { openBroker } from "@sluice/broker";
 import { createJobServer, readConfig } from "@sluice/jobserver";
-import { MemoryLog } from "@sluice/log";
-import { serve } from "@sluice/server";
+import { start } from "@sluice/server/testing/start";
 import { newWebhookSecret, signWebhook } from "sluice/webhooks";
 
 const KEY = "a-key-that-is-long-enough-for-a-root-key";
@@ -17,13 +15,7 @@ const JOB_CLIENT = join(import.meta.dirname, "python", "job_client.py");
 const run = promisify(execFile);
 
 async function address(t: TestContext): Promise<string> {
-  const broker = await openBroker({ log: new MemoryLog() });
-  const server = await serve({ broker, keys: { rootKey: KEY }, log: "silent" });
-  t.after(async () => {
-    await server.close();
-    await broker.close();
-  });
-  return server.address;
+  return (await start(t, { keys: { rootKey: KEY } })).server.address;
 }
 
 test("a client in Python's standard library adds, consumes, acks and nacks", async (t) => {

@@ -3,21 +3,13 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
-import { openBroker } from "@sluice/broker";
-import { MemoryLog } from "@sluice/log";
-import { serve } from "@sluice/server";
+import { start } from "@sluice/server/testing/start";
 import { Sluice } from "./index.ts";
 
 const KEY = "a root key that is long enough to be one";
 
 async function address(t: TestContext): Promise<string> {
-  const broker = await openBroker({ log: new MemoryLog() });
-  const server = await serve({ broker, keys: { rootKey: KEY }, log: "silent" });
-  t.after(async () => {
-    await server.close();
-    await broker.close();
-  });
-  return server.address;
+  return (await start(t, { keys: { rootKey: KEY } })).server.address;
 }
 
 test("a server's queues are used like one's own", async (t) => {

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Validator } from "@seriousme/openapi-schema-validator";
+import type { Answer } from "@sluice/server/testing/start";
 import { Ajv } from "ajv";
 import { openFolder } from "../testing/folder.ts";
 import { sampleItems } from "../testing/indexer-server.ts";
-import { type Called, openIndexer, type Started, start } from "../testing/start.ts";
+import { openIndexer, type Started, start } from "../testing/start.ts";
 
 interface Shape {
   content?: Record<string, { schema?: object }>;
@@ -46,7 +47,7 @@ class Described {
     return mine.map(({ operation }) => operation.operationId ?? "?");
   }
 
-  async call(line: string, status: number, body?: unknown): Promise<Called["body"]> {
+  async call(line: string, status: number, body?: unknown): Promise<Answer["body"]> {
     const answer = await this.#app.call(line, body);
     assert.equal(answer.status, status, `${line}: ${JSON.stringify(answer.body)}`);
     const { operation } = this.#operations.find(({ pattern }) => pattern.test(line))!;

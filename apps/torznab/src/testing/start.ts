@@ -1,20 +1,14 @@
 // The service as a real server, with real indexer servers beside it.
 import type { TestContext } from "node:test";
+import { type Answer, call } from "@sluice/server/testing/start";
 import { parseSettings, type Settings } from "../settings/settings.ts";
 import { type RunningTorznab, type TorznabOptions, torznab } from "../torznab.ts";
 import { type Folder, openFolder } from "./folder.ts";
 import { IndexerServer, type IndexerServerOptions } from "./indexer-server.ts";
 
-export interface Called {
-  readonly status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: tests know what they asked for
-  readonly body: any;
-  readonly headers: Headers;
-}
-
 export interface Started extends RunningTorznab {
-  call(line: string, body?: unknown): Promise<Called>;
-  add(server: IndexerServer, id: string, more?: object): Promise<Called>;
+  call(line: string, body?: unknown): Promise<Answer>;
+  add(server: IndexerServer, id: string, more?: object): Promise<Answer>;
 }
 
 export interface StartOptions extends Omit<TorznabOptions, "settings"> {
@@ -48,23 +42,11 @@ export async function openIndexer(
   return server;
 }
 
-export async function ask(
+export function ask(
   address: string,
   line: string,
   body?: unknown,
   headers: Record<string, string> = {},
-): Promise<Called> {
-  const [method = "GET", path = "/"] = line.split(" ");
-  const json = { "content-type": "application/json" };
-  const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-  const response = await fetch(address + path, {
-    method,
-    redirect: "manual",
-    headers: { ...(body === undefined ? {} : json), ...headers },
-    ...sent,
-  });
-  const text = await response.text();
-  const isJson = response.headers.get("content-type")?.includes("json") === true;
-  const { status } = response;
-  return { status, body: isJson ? JSON.parse(text) : text, headers: response.headers };
+): Promise<Answer> {
+  return call(address, line, { body, headers, redirect: "manual" });
 }

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { request } from "node:http";
 import { test } from "node:test";
 import type { LeasedJob } from "@sluice/protocol";
-import { type Answer, call } from "../testing/call.ts";
+import { type Answer, call } from "@sluice/server/testing/start";
 import { addAll, codesOf, job } from "../testing/jobs.ts";
 import { command } from "../testing/sluice.ts";
 import { runSluice, type Spawned, spawnServe } from "../testing/spawn-serve.ts";
@@ -13,8 +13,7 @@ const FAILURES_PER_MINUTE = 10;
 type Grants = { action: string; on: string }[];
 
 function asked(server: Spawned, line: string, body?: unknown, key?: string): Promise<Answer> {
-  const headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
-  return call(server.address, line, body, headers as Record<string, string>);
+  return call(server.address, line, { body, key });
 }
 
 async function newKey(server: Spawned, grants: Grants): Promise<{ id: string; key: string }> {
@@ -110,9 +109,15 @@ test("a page of another origin cannot reach a keyless server", async (t) => {
   await (await server.connect()).broker.setQueue("q", {});
   const page = { origin: "https://evil.example" };
   const line = "POST /v1/queues/q/jobs";
-  assert.equal((await call(server.address, line, { payload: 1 }, page)).status, 403);
+  assert.equal(
+    (await call(server.address, line, { body: { payload: 1 }, headers: page })).status,
+    403,
+  );
   const simple = { ...page, "content-type": "text/plain" };
-  assert.equal((await call(server.address, line, { payload: 1 }, simple)).status, 403);
+  assert.equal(
+    (await call(server.address, line, { body: { payload: 1 }, headers: simple })).status,
+    403,
+  );
   const rebound = await fetch(`${server.address}/v1/queues`, { headers: page });
   assert.equal(rebound.headers.get("access-control-allow-origin"), null);
   const upgrade = { connection: "upgrade", upgrade: "websocket", "sec-websocket-version": "13" };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { LeasedJob } from "@sluice/protocol";
-import { call } from "../testing/call.ts";
+import { call } from "@sluice/server/testing/start";
 import { addAll, codesOf, job, take, textOf } from "../testing/jobs.ts";
 import { spawnServe } from "../testing/spawn-serve.ts";
 
@@ -10,8 +10,7 @@ test("a job comes out as it went in, once, and each wrong ack has its own code",
   const { broker } = await server.connect();
   await broker.setQueue("q", { retry: { min: 0, jitter: 0 } });
   const added = await call(server.address, "POST /v1/queues/q/jobs", {
-    payload: { to: "a@b.c" },
-    headers: { tenant: "acme" },
+    body: { payload: { to: "a@b.c" }, headers: { tenant: "acme" } },
   });
   assert.equal(added.status, 201);
   const [first] = await take(broker, "q", 1);
@@ -29,7 +28,7 @@ test("a job comes out as it went in, once, and each wrong ack has its own code",
   const items = [{ lease: second!.lease }, { lease: unknown }];
   const codes = ["ALREADY_FINISHED", "JOB_NOT_FOUND"];
   assert.deepEqual(codesOf(await broker.ack(items)), codes, "over the stream");
-  const answer = await call(server.address, "POST /v1/ack", { items });
+  const answer = await call(server.address, "POST /v1/ack", { body: { items } });
   assert.deepEqual(codesOf(answer.body.results), codes, "and over HTTP");
   assert.deepEqual(await broker.lease("q", { max: 1 }), [], "it does not come back");
 });
@@ -61,7 +60,7 @@ test("attempts rise, delays hold, and what fails for good can be put back", asyn
     assert.equal(info.dead?.origin, "q");
     assert.equal(info.headers.text, textOf(info));
   }
-  const wrong = await call(server.address, "POST /v1/queues/q/redrive", {});
+  const wrong = await call(server.address, "POST /v1/queues/q/redrive", { body: {} });
   assert.ok(wrong.status >= 400 && wrong.status < 500, "q is no dead letter queue");
   assert.equal(await broker.redrive("q.dlq", { count: 1 }), 1);
   assert.equal(await broker.redrive("q.dlq"), 2);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { call } from "../testing/call.ts";
+import { call } from "@sluice/server/testing/start";
 import { addAll, job, take } from "../testing/jobs.ts";
 import { spawnServe } from "../testing/spawn-serve.ts";
 
@@ -29,7 +29,10 @@ const ATTACKS = {
 test("a script sets each field of a job, and decides what failures become", async (t) => {
   const server = await spawnServe(t, ["--durability", "os"]);
   const { broker } = await server.connect();
-  assert.equal((await call(server.address, "PUT /v1/config/priority", { value: "1" })).status, 204);
+  assert.equal(
+    (await call(server.address, "PUT /v1/config/priority", { body: { value: "1" } })).status,
+    204,
+  );
   await broker.setQueue("q", { policy: { lua: POLICY } });
   const tenants = ["acme", "wrong"];
   const ids = await addAll(
@@ -50,7 +53,7 @@ test("a script sets each field of a job, and decides what failures become", asyn
   assert.equal((await broker.jobs("q.dlq")).items[0]!.error, "hopeless");
 
   const broken = { policy: { lua: "function on_enqueue(" } };
-  const refused = await call(server.address, "PUT /v1/queues/broken", broken);
+  const refused = await call(server.address, "PUT /v1/queues/broken", { body: broken });
   assert.equal(refused.body.error.code, "INVALID");
   await assert.rejects(broker.queue("broken"), { code: "QUEUE_NOT_FOUND" });
 });

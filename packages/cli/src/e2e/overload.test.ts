@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { call } from "../testing/call.ts";
+import { call } from "@sluice/server/testing/start";
 import { spawnServe } from "../testing/spawn-serve.ts";
 
 // Far less than a busy machine can be offered.
@@ -15,7 +15,7 @@ test("a server that is offered too much keeps its pace, and says when to return"
   let [taken, refused] = [0, 0];
   const caller = async (): Promise<void> => {
     while (performance.now() < until) {
-      const answer = await call(server.address, "POST /v1/queues/q/jobs", { payload: 1 });
+      const answer = await call(server.address, "POST /v1/queues/q/jobs", { body: { payload: 1 } });
       if (answer.status === 201) taken++;
       else {
         refused++;

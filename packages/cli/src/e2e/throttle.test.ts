@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JobFields } from "@sluice/protocol";
-import { call } from "../testing/call.ts";
+import { call } from "@sluice/server/testing/start";
 import { addAll, job } from "../testing/jobs.ts";
 import { spawnServe } from "../testing/spawn-serve.ts";
 

@@ -7,8 +7,8 @@ import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { connectCluster } from "@sluice/cluster/client";
 import { type Broker, type LeasedJob, type NewJob, toSluiceError } from "@sluice/protocol";
+import { call } from "@sluice/server/testing/start";
 import type { Queue, Sluice } from "sluice";
-import { call } from "./call.ts";
 import { ClusterHistory, type Delivery } from "./cluster-history.ts";
 
 // Two queues for each gate, which are in different partitions of six, and both have more jobs than
@@ -172,7 +172,7 @@ export class ClusterLoad {
     if (turn % 2 === 0) return this.broker.lease(queue, options);
     const url = this.#cluster.urls[turn % this.#cluster.urls.length]!;
     const line = `POST /v1/queues/${queue}/lease`;
-    const { status, body } = await call(url, line, { ...options, encoding: "base64" });
+    const { status, body } = await call(url, line, { body: { ...options, encoding: "base64" } });
     if (status !== 200) throw new Error(`HTTP ${status} ${JSON.stringify(body)}`);
     return body.jobs.map((job: { payloadBase64: string }) => ({
       ...job,
@@ -242,7 +242,7 @@ export class ClusterLoad {
     const url = this.#cluster.urls[turn % this.#cluster.urls.length]!;
     try {
       const body = { payload: name, ...gatesOf(to) };
-      const answer = await call(url, `POST /v1/queues/${to}/jobs`, body);
+      const answer = await call(url, `POST /v1/queues/${to}/jobs`, { body });
       if (answer.status === 201) this.history.added(name, answer.body.id);
       else this.#refused(new Error(`HTTP ${answer.status} ${JSON.stringify(answer.body)}`));
     } catch (error) {

@@ -12,8 +12,9 @@ export interface Answer {
 
 export interface CallOptions {
   body?: unknown;
-  key?: string;
+  key?: string | undefined;
   headers?: Record<string, string>;
+  redirect?: RequestRedirect;
 }
 
 export interface Started {
@@ -61,7 +62,7 @@ export async function start(
 export async function call(
   address: string,
   line: string,
-  { body, key, headers = {} }: CallOptions = {},
+  { body, key, headers = {}, redirect = "follow" }: CallOptions = {},
 ): Promise<Answer> {
   const [method = "GET", path = "/"] = line.split(" ");
   const sent: Record<string, string> = { ...headers };
@@ -69,6 +70,7 @@ export async function call(
   if (key !== undefined) sent.authorization = `Bearer ${key}`;
   const response = await fetch(`${address}${path}`, {
     method,
+    redirect,
     headers: sent,
     ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
   });

@@ -4,6 +4,7 @@ import { type LocalBroker, openBroker } from "@sluice/broker";
 import { MemoryLog } from "@sluice/log";
 import { type Grant, type RunningServer, serve } from "@sluice/server";
 import { receiver } from "@sluice/server/testing/loopback";
+import { call as callServer } from "@sluice/server/testing/start";
 import { eventWebhooks, verifyWebhook } from "../webhooks.ts";
 
 interface Started {
@@ -32,19 +33,7 @@ async function start(
     broker,
     server,
     close: () => server.close(),
-    call: async (line, body, key) => {
-      const [method = "", path] = line.split(" ");
-      const response = await fetch(`${server.address}${path}`, {
-        method,
-        headers: {
-          ...(body === undefined ? {} : { "content-type": "application/json" }),
-          ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
-        },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      const answer = await response.text();
-      return { status: response.status, body: answer === "" ? undefined : JSON.parse(answer) };
-    },
+    call: (line, body, key) => callServer(server.address, line, { body, key }),
   };
 }
 
