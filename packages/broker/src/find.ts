@@ -16,7 +16,7 @@ import { type Chunks, readBody } from "./chunks.ts";
 import type { Body } from "./codec/body.ts";
 import type { EngineCalls } from "./engine-calls.ts";
 import { type BodyTest, bodyTest, engineFilter, failureId, previewOf } from "./job-filters.ts";
-import { idOf, parseId } from "./job-ids.ts";
+import { idOf, jobAt } from "./job-ids.ts";
 import {
   ITEMS_PER_TURN,
   SCANNED_BYTES_MAX,
@@ -87,7 +87,7 @@ export class FindCalls {
   ): Promise<number[]> {
     const walk = this.#walk(filter);
     const meant: number[] = [];
-    const known = [...new Set(ids.map(numberOf))];
+    const known = [...new Set(ids.map((id) => jobAt(id, id.length)))];
     for (let from = 0; from < known.length; from += ITEMS_PER_TURN) {
       if (from > 0) await this.#turn();
       const some = known.slice(from, from + ITEMS_PER_TURN).filter((id) => walk.matches(id));
@@ -243,15 +243,6 @@ function shownFailure(view: FailureView): FailureGroup {
 function progressOf(walk: JobWalk): { scanned: number; total: number; cursor?: string } {
   const progress = { scanned: walk.row - 1, total: walk.end - 1 };
   return walk.isOver ? progress : { ...progress, cursor: `r${walk.row}` };
-}
-
-/** An id that is none belongs to no job. */
-function numberOf(id: string): number {
-  try {
-    return parseId(id);
-  } catch {
-    return 0;
-  }
 }
 
 function placeText({ time, id }: JobPlace): string {

@@ -6,6 +6,7 @@ import {
   type CloseOptions,
   type Consumer,
   type ErrorJson,
+  isLosing,
   type LeasedJob,
   parseClose,
   SluiceError,
@@ -17,7 +18,7 @@ import type { ConsumedJob, Delivery } from "./delivery.ts";
 import { type Emitter, emit } from "./emitter.ts";
 import { textOf } from "./errors.ts";
 import type { WorkEvents } from "./events.ts";
-import { isLosing, Leases } from "./leases.ts";
+import { Leases } from "./leases.ts";
 import { openPayload } from "./payload.ts";
 import type { LocalOptions } from "./queue-options.ts";
 

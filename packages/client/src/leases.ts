@@ -11,9 +11,9 @@ import {
   type Broker,
   type CallOptions,
   type Clock,
-  type ErrorCode,
   type ErrorJson,
   type Extend,
+  isLosing,
   type JobLife,
   type LeasedJob,
   type Logged,
@@ -51,18 +51,6 @@ export interface LeasesOptions {
 /** The share of a lease after which it is extended, and the share that a heartbeat may be early. */
 const BEAT_SHARE = 1 / 3;
 const EARLY_SHARE = 1 / 12;
-
-/** The job is not ours any more, whatever became of it. */
-const LOSING: ReadonlySet<ErrorCode> = new Set([
-  "LEASE_LOST",
-  "ALREADY_FINISHED",
-  "JOB_NOT_FOUND",
-  "QUEUE_NOT_FOUND",
-]);
-
-export function isLosing({ code }: { code: ErrorCode }): boolean {
-  return LOSING.has(code);
-}
 
 export class Leases implements DeliveryLeases {
   readonly #options: LeasesOptions;

@@ -16,6 +16,7 @@ import {
   type CloseOptions,
   type Consumer,
   type ErrorJson,
+  isLosing,
   type LeasedJob,
   parseClose,
   SluiceError,
@@ -28,7 +29,7 @@ import type { Delivery } from "./delivery.ts";
 import { Emitter, emit, hears, toError } from "./emitter.ts";
 import { plainly, textOf, willRetry } from "./errors.ts";
 import { WORK_EVENTS, type WorkEvents } from "./events.ts";
-import { isLosing, Leases } from "./leases.ts";
+import { Leases } from "./leases.ts";
 import { UNCONFIRMED_MAX } from "./limits.ts";
 import type { LocalOptions } from "./queue-options.ts";
 import { type BatchHandler, runBatch } from "./run-batch.ts";

@@ -122,6 +122,18 @@ export class SluiceError extends Error {
   }
 }
 
+const LOSING: ReadonlySet<ErrorCode> = new Set([
+  "LEASE_LOST",
+  "ALREADY_FINISHED",
+  "JOB_NOT_FOUND",
+  "QUEUE_NOT_FOUND",
+]);
+
+/** After this answer the lease is over, whatever became of the job. */
+export function isLosing({ code }: { code: ErrorCode }): boolean {
+  return LOSING.has(code);
+}
+
 /** Wraps an unexpected error, once, at the edge. Errors in the catalogue pass unchanged. */
 export function toSluiceError(error: unknown): SluiceError {
   if (error instanceof SluiceError) return error;

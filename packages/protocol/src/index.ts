@@ -41,6 +41,7 @@ export {
   type ErrorCode,
   type ErrorDetails,
   type ErrorJson,
+  isLosing,
   SluiceError,
   toSluiceError,
 } from "./errors.ts";

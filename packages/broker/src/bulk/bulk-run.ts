@@ -3,7 +3,7 @@ import { type Chunks, readBody } from "../chunks.ts";
 import { type Body, headersBytes } from "../codec/body.ts";
 import type { EngineCalls } from "../engine-calls.ts";
 import { bodyTest, engineFilter } from "../job-filters.ts";
-import { parseId } from "../job-ids.ts";
+import { jobAt } from "../job-ids.ts";
 import type { Journal } from "../journal.ts";
 import { BULK_STEP_JOBS, BULK_STEP_JOBS_BESIDE } from "../limits.ts";
 import { toPortError } from "../refuse.ts";
@@ -160,16 +160,7 @@ function* walked(walk: JobWalk, most: () => number): Generator<number[]> {
 function* named(ids: readonly string[], most: () => number): Generator<number[]> {
   for (let from = 0; from < ids.length; ) {
     const to = from + most();
-    yield ids.slice(from, to).map(numberOf);
+    yield ids.slice(from, to).map((id) => jobAt(id, id.length));
     from = to;
-  }
-}
-
-/** An id that is none belongs to no job. */
-function numberOf(id: string): number {
-  try {
-    return parseId(id);
-  } catch {
-    return 0;
   }
 }

@@ -6,18 +6,10 @@ import { turningClock } from "@sluice/protocol/testing";
 import fc from "fast-check";
 import { type LocalBroker, openBroker } from "../broker.ts";
 import { job, text } from "../testing/opened.ts";
+import { COUNT, HOMES } from "../testing/part-homes.ts";
 import { divideLog } from "./divide-log.ts";
-import type { PartHomes } from "./part-homes.ts";
 
 const QUEUES = ["q0", "q1", "q2", "q3"];
-const COUNT = 3;
-const digit = (name: string): number => Number(/\d/.exec(name)?.[0] ?? 0) % COUNT;
-const HOMES: PartHomes = {
-  count: COUNT,
-  homeOfQueue: digit,
-  homeOfGate: digit,
-  homeOfStore: digit,
-};
 
 const queue = fc.constantFrom(...QUEUES);
 const step = fc.oneof(

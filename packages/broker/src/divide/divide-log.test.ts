@@ -5,20 +5,10 @@ import type { Broker, LeasedJob } from "@sluice/protocol";
 import { turningClock } from "@sluice/protocol/testing";
 import { type LocalBroker, openBroker } from "../broker.ts";
 import { bytes, idOfAdded, job, text } from "../testing/opened.ts";
+import { COUNT, HOMES } from "../testing/part-homes.ts";
 import { type Divided, divideLog } from "./divide-log.ts";
-import type { PartHomes } from "./part-homes.ts";
 
 const DAY_MS = 86_400_000;
-const COUNT = 3;
-
-/** By the digit at the end of a name; a name without one is at home in 0. */
-const digit = (name: string): number => Number(/\d/.exec(name)?.[0] ?? 0) % COUNT;
-const HOMES: PartHomes = {
-  count: COUNT,
-  homeOfQueue: digit,
-  homeOfGate: digit,
-  homeOfStore: digit,
-};
 
 interface Cut {
   readonly parts: readonly LocalBroker[];
@@ -57,7 +47,7 @@ async function divide(log: MemoryLog): Promise<Cut> {
         homes: {
           name: String(i),
           others,
-          homeOf: (gate) => String(digit(gate)),
+          homeOf: (gate) => String(HOMES.homeOfGate(gate)),
           lend: (home, request) => parts[Number(home)]!.lend(request),
         },
       }),

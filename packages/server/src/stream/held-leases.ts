@@ -1,18 +1,10 @@
-import type { Ack, Broker, ErrorCode, LeasedJob, Outcome } from "@sluice/protocol";
+import { type Ack, type Broker, isLosing, type LeasedJob, type Outcome } from "@sluice/protocol";
 import {
   HELD_FIRST_LOOK,
   RETURNED_AT_ONCE,
   SEARCH_STEPS_EARNED,
   SEARCH_STEPS_MAX,
 } from "../limits.ts";
-
-/** After these answers the lease is over. */
-const LOSING: ReadonlySet<ErrorCode> = new Set([
-  "LEASE_LOST",
-  "ALREADY_FINISHED",
-  "JOB_NOT_FOUND",
-  "QUEUE_NOT_FOUND",
-]);
 
 const GONE = "the connection to the worker was lost";
 
@@ -57,7 +49,7 @@ export class HeldLeases {
     for (let i = 0; i < items.length; i++) {
       const item = items[i]!;
       const error = outcomes[i]?.error;
-      if (error !== undefined && !LOSING.has(error.code)) continue;
+      if (error !== undefined && !isLosing(error)) continue;
       this.#end(typeof item === "string" ? item : item.lease);
     }
     const line = this.#line;
