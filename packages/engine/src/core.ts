@@ -29,7 +29,8 @@ import { Table } from "./tables/table.ts";
 import { Timers } from "./tables/timers.ts";
 import type { JobSpec } from "./types.ts";
 
-const { ID, ID_LINK, IN_STRAND, POS, POS2, SIZE } = jobFields;
+const { ENDED_JOB, ID, ID_LINK, IN_STRAND, JOB_INTS, LEASE, LEASED_JOB, META } = jobFields;
+const { POS, POS2, SIZE, STATE_BITS } = jobFields;
 const { AT_TIER, CHILD, GATES, IN_LANE, KIND, QUEUE, RING, TIER, WEIGHT } = nodeFields;
 
 export interface EngineOptions {
@@ -202,12 +203,7 @@ export class Core implements LineWorld, StrandOwner {
 
   /** Time never goes back: a smaller `now` is the largest one seen. */
   clock(now: number): number {
-    if (!(now >= 0 && now <= 8.64e15)) {
-      throw new Refusal("INVALID", `now must be a time in milliseconds, got ${String(now)}`, {
-        field: "now",
-        value: now,
-      });
-    }
+    if (!(now >= 0 && now <= 8.64e15)) throw invalid("now", "a time in milliseconds", now);
     if (now > this.now) this.now = now;
     return this.now;
   }
@@ -223,13 +219,14 @@ export class Core implements LineWorld, StrandOwner {
     if (typeof id !== "number") throw invalid("id", "the number of a job", id);
     const row = this.ids.find(id);
     if (row !== 0) return this.queueOf(row).deleted ? 0 : row;
-    if (!Number.isInteger(id) || id < 1 || id > this.lastId) {
-      throw new Refusal("JOB_NOT_FOUND", `there is no job ${id}`, {
-        field: "id",
-        value: id,
-      });
-    }
-    return 0;
+    return this.#forgotten(id);
+  }
+
+  /** 0 for a job that was issued. */
+  #forgotten(id: number): 0 {
+    if (Number.isInteger(id) && id >= 1 && id <= this.lastId) return 0;
+    const details = { field: "id", value: id };
+    throw new Refusal("JOB_NOT_FOUND", `there is no job ${id}`, details);
   }
 
   /** The row of a job that must still be kept. */
@@ -243,17 +240,20 @@ export class Core implements LineWorld, StrandOwner {
   /** The row of a job that this lease holds. */
   leasedRow(id: number, lease: number): number {
     const row = this.find(id);
-    const state = row === 0 ? jobFields.ENDED_JOB : this.jobs.state(row);
-    if (state === jobFields.ENDED_JOB) {
+    const ints = this.jobs.i;
+    const at = row * JOB_INTS;
+    const isHeld = row !== 0 && (ints[at + META]! & STATE_BITS) === LEASED_JOB;
+    return isHeld && ints[at + LEASE] === lease ? row : this.#refuseLease(row, id, lease);
+  }
+
+  #refuseLease(row: number, id: number, lease: number): never {
+    if (row === 0 || this.jobs.state(row) === ENDED_JOB) {
       throw new Refusal("ALREADY_FINISHED", `job ${id} has ended`, { field: "id", value: id });
     }
-    if (state !== jobFields.LEASED_JOB || this.jobs.int(row, jobFields.LEASE) !== lease) {
-      throw new Refusal("LEASE_LOST", `lease ${lease} of job ${id} is over`, {
-        field: "lease",
-        value: lease,
-      });
-    }
-    return row;
+    throw new Refusal("LEASE_LOST", `lease ${lease} of job ${id} is over`, {
+      field: "lease",
+      value: lease,
+    });
   }
 
   queue(name: string): QueueState {
@@ -261,12 +261,7 @@ export class Core implements LineWorld, StrandOwner {
     if (this.#lastQueue?.name === name && !this.#lastQueue.deleted) return this.#lastQueue;
     const queue = this.byName.get(name);
     this.#lastQueue = queue;
-    if (queue === undefined) {
-      throw new Refusal("QUEUE_NOT_FOUND", `there is no queue ${JSON.stringify(name)}`, {
-        field: "queue",
-        value: name,
-      });
-    }
+    if (queue === undefined) throw noQueue(name);
     return queue;
   }
 
@@ -376,4 +371,11 @@ export class Core implements LineWorld, StrandOwner {
   tierOf(row: number): number {
     return this.jobs.tier(row);
   }
+}
+
+function noQueue(name: string): Refusal {
+  return new Refusal("QUEUE_NOT_FOUND", `there is no queue ${JSON.stringify(name)}`, {
+    field: "queue",
+    value: name,
+  });
 }

@@ -1,12 +1,11 @@
 import type { Core } from "../core.ts";
 import { Refusal } from "../errors.ts";
 import { BLOCKED_JOB, ENDED_JOB, FAILED_EDGE, OPEN_EDGES, SEQ, TIME } from "../jobs/job-fields.ts";
-import { endingCode, NODES_MAX } from "../jobs/job-table.ts";
+import { endingCode, FINISHED, NODES_MAX } from "../jobs/job-table.ts";
 import { setLater, unkeep } from "../jobs/moves.ts";
 import type { Dependency, OnDependencyFailure } from "../types.ts";
 import type { OpenFlow } from "./flows.ts";
 import { ENTERS, NEXT_IN, ON_FAIL, ON_RUN, ON_SEAL, ON_WAIT } from "./links.ts";
-import { FINISHED } from "./settle.ts";
 
 /** How an edge keeps what a failure does. */
 export const ON_CODES: Readonly<Record<OnDependencyFailure, number>> = {

@@ -1,7 +1,7 @@
 import type { Core } from "../core.ts";
 import { Refusal } from "../errors.ts";
 import { BLOCKED_JOB, FAILED_EDGE, ID, OPEN_EDGES, TIME } from "../jobs/job-fields.ts";
-import { endingCode, endingOf } from "../jobs/job-table.ts";
+import { endingCode, endingOf, FINISHED } from "../jobs/job-table.ts";
 import { forget, keep } from "../jobs/moves.ts";
 import { hasRoom } from "../queues/capacity.ts";
 import { endJob, endPurged, isPurged, trimKept } from "../verbs/end.ts";
@@ -9,7 +9,7 @@ import { startInOrder } from "../verbs/order.ts";
 import { unblock } from "./blocked.ts";
 import type { OpenFlow } from "./flows.ts";
 import { FROM, JOB, TO } from "./links.ts";
-import { FINISHED, startSettling, stepLetting, stepSettling } from "./settle.ts";
+import { startSettling, stepLetting, stepSettling } from "./settle.ts";
 
 /** An unsealed flow is cancelled after this long: its client is gone, or has lost its way. */
 export const FLOW_OPEN_MS = 10 * 60_000;

@@ -2,7 +2,7 @@
 import type { Core } from "../core.ts";
 import type { EdgeRecord, JobRecord } from "../facts/facts.ts";
 import { BLOCKED_JOB, FAILED_EDGE, ID } from "../jobs/job-fields.ts";
-import { endingCode, endingOf } from "../jobs/job-table.ts";
+import { endingCode, endingOf, FINISHED } from "../jobs/job-table.ts";
 import type { OnDependencyFailure } from "../types.ts";
 import {
   block,
@@ -16,7 +16,7 @@ import {
   ON_CODES,
 } from "./blocked.ts";
 import { FROM, JOB, NEXT_IN, ON_WAIT } from "./links.ts";
-import { FINISHED, startSettling } from "./settle.ts";
+import { startSettling } from "./settle.ts";
 
 const WORDS: readonly OnDependencyFailure[] = ["fail", "run", "wait"];
 

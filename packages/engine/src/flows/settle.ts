@@ -1,6 +1,6 @@
 import type { Core } from "../core.ts";
 import { BLOCKED_JOB, FAILED_EDGE, OPEN_EDGES } from "../jobs/job-fields.ts";
-import { endingCode } from "../jobs/job-table.ts";
+import { endingCode, FINISHED } from "../jobs/job-table.ts";
 import type { Ending } from "../types.ts";
 import {
   ENTERS,
@@ -20,7 +20,6 @@ import {
  * that continue, fail or can be released because of it are put on lists.
  */
 
-export const FINISHED = endingCode("finished");
 const ENDING = 7;
 
 /** A job has ended, or died: those that wait for it learn of it, and it lets go of its own. */

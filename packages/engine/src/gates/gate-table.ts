@@ -51,6 +51,10 @@ export class GateTable {
   /** The gate of a key, made open or as its pattern says when it is not there. */
   gateOf(key: string, now: number): GateLine {
     if (key === this.#lastName && this.#lastGate !== undefined) return this.#lastGate;
+    return this.#findOrMake(key, now);
+  }
+
+  #findOrMake(key: string, now: number): GateLine {
     const gate = this.find(key) ?? this.#make(key, now);
     this.#lastName = key;
     this.#lastGate = gate;
@@ -142,7 +146,10 @@ export class GateTable {
     if (this.#loose !== undefined) this.#dropLoose(this.#loose);
     if (this.#idleHead !== undefined) this.#sweep(SWEEP, now);
     const first = this.gateOf(keys[0]!, now);
-    if (keys.length === 1) return this.soloOf(first);
+    return keys.length === 1 ? this.soloOf(first) : this.#setOfMany(first, keys, now);
+  }
+
+  #setOfMany(first: GateLine, keys: readonly string[], now: number): GateSet {
     const gates = new Set([first]);
     for (let i = 1; i < keys.length; i++) gates.add(this.gateOf(keys[i]!, now));
     if (gates.size === 1) return this.soloOf(first);

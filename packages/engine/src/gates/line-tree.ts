@@ -6,7 +6,7 @@ import { PairIndex } from "../tables/pairs.ts";
 import type { GateLine } from "./gate-line.ts";
 
 const { AT_TIER, CHILD, ENTRY, STRAND, GATE, IDLE, IN_LANE, KIND, LINK, OUT, QUEUE } = nodeFields;
-const { REFS, RING, STAND, STAND_LEVEL, STAND_OWNER, TIER, WEIGHT, WHERE } = nodeFields;
+const { NODE_INTS, REFS, RING, STAND, STAND_LEVEL, STAND_OWNER, TIER, WEIGHT, WHERE } = nodeFields;
 
 /** Tiers a queue can have, as the factor that makes one number of a queue and a tier. */
 const TIERS = 64;
@@ -49,8 +49,9 @@ export class LineTree {
 
   /** Levels may have been given another weight since their place was made. */
   syncWeights(seat: number): void {
-    let owner = this.#rings.ownerOf(this.#lanes.get(seat, RING));
-    while (this.#lanes.get(owner, KIND) === STAND) {
+    const nodes = this.#rings.nodes.i;
+    let owner = this.#rings.ownerOf(nodes[seat * NODE_INTS + RING]!);
+    while (nodes[owner * NODE_INTS + KIND] === STAND) {
       const level = this.#lanes.get(owner, STAND_LEVEL);
       this.#rings.setWeight(owner, this.#lanes.get(level, WEIGHT));
       owner = this.#rings.ownerOf(this.#lanes.get(owner, RING));

@@ -7,9 +7,10 @@ import { Claims } from "./claim.ts";
 import type { GateLine, GateSet } from "./gate-line.ts";
 import type { LineCalls, LineWorld } from "./line-world.ts";
 
-const { COST, SEQ } = jobFields;
+const { COST, JOB_INTS, SEQ } = jobFields;
 const { AT_TIER, ATTACHED, CHILD, STRAND_STATE, GATES, HEAD, IDLE, IN_LANE, LINED } = nodeFields;
-const { OFFERED, OUT, QUEUE, READY, RESTING, RING, WAITS_TURN, WEIGHT, WHERE } = nodeFields;
+const { NODE_INTS, OFFERED, OUT, QUEUE, READY, RESTING, RING, WAITS_TURN, WEIGHT, WHERE } =
+  nodeFields;
 
 /** Steps that looking at gates may take in one call; the rest is done by the next one. */
 const STEPS_PER_CALL = 1000;
@@ -77,11 +78,13 @@ export class Lines implements LineCalls {
   }
 
   costOf(strand: number): number {
-    return this.#w.jobs.int(this.#w.lanes.get(strand, HEAD), COST);
+    const head = this.#w.rings.nodes.i[strand * NODE_INTS + HEAD]!;
+    return this.#w.jobs.i[head * JOB_INTS + COST]!;
   }
 
   tierOf(strand: number): number {
-    return this.#w.lanes.get(this.#w.lanes.get(strand, IN_LANE), AT_TIER);
+    const nodes = this.#w.rings.nodes.i;
+    return nodes[nodes[strand * NODE_INTS + IN_LANE]! * NODE_INTS + AT_TIER]!;
   }
 
   queueOf(strand: number): QueueState {
@@ -328,15 +331,16 @@ export class Lines implements LineCalls {
    * gates, or finds that it must wait and puts it where it waits.
    */
   admit(strand: number, now: number): boolean {
-    const { lanes } = this.#w;
-    const id = lanes.get(strand, GATES);
+    const nodes = this.#w.rings.nodes.i;
+    const at = strand * NODE_INTS;
+    const id = nodes[at + GATES]!;
     if (id === 0) return true;
     const set = this.#w.gates.set(id);
     if (set.gates.length > 1) return this.claims.admit(strand, set, now);
     const gate = set.gates[0]!;
     const cost = this.costOf(strand);
-    const tier = this.tierOf(strand);
-    const isOffered = lanes.get(strand, STRAND_STATE) === OFFERED;
+    const tier = nodes[nodes[at + IN_LANE]! * NODE_INTS + AT_TIER]!;
+    const isOffered = nodes[at + STRAND_STATE] === OFFERED;
     if (isOffered ? gate.passes(cost, tier, now) : this.#isOpen(gate, strand, now)) {
       gate.take(cost, tier, now);
       gate.decisions.passed++;
@@ -344,14 +348,19 @@ export class Lines implements LineCalls {
       this.#chargeSeat(strand, gate, cost);
       return true;
     }
+    this.#sendAway(strand, gate, isOffered);
+    return false;
+  }
+
+  /** The gate is shut: the strand waits in its line, or returns to it. */
+  #sendAway(strand: number, gate: GateLine, isOffered: boolean): void {
     if (isOffered) {
       this.withdraw(gate);
       this.look(gate);
     } else {
-      lanes.unready(strand);
+      this.#w.lanes.unready(strand);
       this.#stand(strand, gate);
     }
-    return false;
   }
 
   /** A permit was taken: the lane's books at the gate. */
@@ -361,9 +370,14 @@ export class Lines implements LineCalls {
     if (gate.balances !== undefined) {
       this.claims.balances.tookOne(gate, this.#w.lanes.get(seat, IN_LANE));
     }
-    const { lanes, rings, lineTree } = this.#w;
-    if (lanes.get(seat, RING) === 0) lineTree.bind(seat, gate);
-    else rings.setWeight(seat, lanes.get(lanes.get(seat, IN_LANE), WEIGHT));
+    const { rings, lineTree } = this.#w;
+    const nodes = rings.nodes.i;
+    const at = seat * NODE_INTS;
+    if (nodes[at + RING] === 0) lineTree.bind(seat, gate);
+    else {
+      const weight = nodes[nodes[at + IN_LANE]! * NODE_INTS + WEIGHT]!;
+      if (nodes[at + WEIGHT] !== weight) rings.setWeight(seat, weight);
+    }
     lineTree.syncWeights(seat);
     if (gate.queues > 1) rings.charge(seat, cost);
     else rings.chargeBelowRoot(seat, cost);
@@ -380,27 +394,37 @@ export class Lines implements LineCalls {
 
   /** The strand's head was dispatched: the permits are taken, the job is off the strand. */
   dispatched(strand: number, now: number): void {
-    const id = this.#w.lanes.get(strand, GATES);
+    const nodes = this.#w.rings.nodes.i;
+    const at = strand * NODE_INTS;
+    const id = nodes[at + GATES]!;
     if (id === 0) return this.headChanged(strand, now);
-    const set = this.#w.gates.set(id);
-    if (set.gates.length > 1) return this.claims.dispatched(strand, now);
-    if (this.#w.lanes.get(strand, STRAND_STATE) === OFFERED) {
-      const gate = set.gates[0]!;
-      this.#endOffer(gate, strand);
-      this.#w.lanes.unready(strand);
-      this.look(gate);
-    }
+    const { gates } = this.#w.gates.set(id);
+    if (gates.length > 1) return this.claims.dispatched(strand, now);
+    if (nodes[at + STRAND_STATE] === OFFERED) this.#useOffer(strand, gates[0]!);
     this.headChanged(strand, now);
+  }
+
+  #useOffer(strand: number, gate: GateLine): void {
+    this.#endOffer(gate, strand);
+    this.#w.lanes.unready(strand);
+    this.look(gate);
   }
 
   /** The strand has another head, or none: put it in order wherever it is. */
   headChanged(strand: number, now: number): void {
-    const lanes = this.#w.lanes;
-    const state = lanes.get(strand, STRAND_STATE);
-    const isEmpty = lanes.get(strand, HEAD) === 0;
+    const { lanes, rings } = this.#w;
+    const nodes = rings.nodes.i;
+    const at = strand * NODE_INTS;
+    const state = nodes[at + STRAND_STATE]!;
+    const isEmpty = nodes[at + HEAD] === 0;
+    if (state === READY && !isEmpty) return lanes.heap.update(nodes[at + IN_LANE]!, strand);
     if (state >= WAITS_TURN) return this.claims.headChanged(strand, now);
+    this.#moveOn(strand, state, isEmpty, now);
+  }
+
+  #moveOn(strand: number, state: number, isEmpty: boolean, now: number): void {
+    const { lanes } = this.#w;
     if (state === READY) {
-      if (!isEmpty) return lanes.heap.update(lanes.get(strand, IN_LANE), strand);
       lanes.set(strand, STRAND_STATE, RESTING);
       if (lanes.get(strand, GATES) !== 0) this.claims.balances.end(strand);
       return lanes.unready(strand);

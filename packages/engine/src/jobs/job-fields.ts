@@ -5,34 +5,36 @@
  */
 export const JOB_INTS = 20;
 
+/**
+ * Links in the strand while waiting, in the order of the lane while held, in the list of kept jobs
+ * when ended. The link back of a strand's head means nothing: clearing it would fetch a job that
+ * may not be needed for long. They are at one end of the row, and `POS2` at the other (`unkeep`).
+ */
+export const JOB_NEXT = 0;
+export const JOB_PREV = 1;
+/** Leased: index of the worker. */
+export const WORKER = 0;
+/** Delayed, leased: place in the heap of timers. */
+export const POS = 1;
+/** Blocked: edges that count still, and the one that failed, 0: none has (flows/links.ts). */
+export const OPEN_EDGES = 0;
+export const FAILED_EDGE = 1;
+
 /** Doubles. */
-export const ID = 0;
+export const ID = 1;
 /** Order of entry into the strand: the age that decides between strands. */
-export const SEQ = 1;
+export const SEQ = 2;
 /**
  * Waiting: since when. Delayed, held: until when. Leased: the expiry. Ended: when. Blocked: for how
  * long it is delayed afterwards.
  */
-export const TIME = 2;
-export const ADDED = 3;
+export const TIME = 3;
+export const ADDED = 4;
 
-/**
- * Links in the strand while waiting, in the order of the lane while held, in the list of kept jobs
- * when ended. The link back of a
- * strand's head means nothing: clearing it would fetch a job that may not be needed for long.
- */
-export const JOB_NEXT = 8;
-export const JOB_PREV = 9;
-/** Leased: index of the worker. */
-export const WORKER = 8;
-/** Delayed, leased: place in the heap of timers. */
-export const POS = 9;
-/** Blocked: edges that count still, and the one that failed, 0: none has (flows/links.ts). */
-export const OPEN_EDGES = 8;
-export const FAILED_EDGE = 9;
 export const IN_STRAND = 10;
 /** State in the low 4 bits, tier in the next 4, queue above. */
 export const META = 11;
+export const STATE_BITS = 15;
 /** Attempt in the low half, deliveries allowed in the high half. */
 export const ATTEMPTS = 12;
 /** Milliseconds from the add to the latest dispatch, at most 2^31 - 1. */

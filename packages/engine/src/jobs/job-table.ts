@@ -91,8 +91,12 @@ const ENDINGS: readonly (Ending | undefined)[] = [
   "wait-too-long",
 ];
 
+export const FINISHED = ENDINGS.indexOf("finished");
+
 /** How a job ended, in three bits; 0: it has not. */
 export function endingCode(ending: Ending | undefined): number {
+  // How most jobs end: a search of the array takes as long as the rest of what an end writes.
+  if (ending === "finished") return FINISHED;
   return ending === undefined ? 0 : ENDINGS.indexOf(ending);
 }
 
@@ -109,6 +113,8 @@ const DEPENDENT = 1 << 8;
 const NODE_SHIFT = 9;
 const NODE_BITS = -1 << NODE_SHIFT;
 
+const MORE = ~(ENDING_BITS | POLICY_GATES);
+
 /** Jobs that can wait for each other at once: the bits that a row has for their nodes. */
 export const NODES_MAX = 2 ** (32 - NODE_SHIFT) - 1;
 
@@ -119,6 +125,11 @@ const MASK = (1 << SHIFT) - 1;
 /** Values by row, in chunks, made only where something is stored. */
 export class ChunkedArray<T> {
   readonly #chunks: (T | undefined)[][] = [];
+
+  /** Nothing was ever stored. */
+  get isEmpty(): boolean {
+    return this.#chunks.length === 0;
+  }
 
   get(row: number): T | undefined {
     return this.#chunks[row >>> SHIFT]?.[row & MASK];
@@ -207,8 +218,9 @@ export class JobTable extends Table {
   }
 
   setEnding(row: number, ending: Ending | undefined): void {
-    const index = endingCode(ending);
-    this.setInt(row, HAS_EXTRA, (this.int(row, HAS_EXTRA) & ~ENDING_BITS) | (index << 1));
+    const ints = this.i;
+    const at = row * JOB_INTS + HAS_EXTRA;
+    ints[at] = (ints[at]! & ~ENDING_BITS) | (endingCode(ending) << 1);
   }
 
   /** Whether the job's gates were put on it by the policy of its queue. */
@@ -237,6 +249,11 @@ export class JobTable extends Table {
   setInOrder(row: number, isIn: boolean): void {
     const flags = this.int(row, HAS_EXTRA);
     this.setInt(row, HAS_EXTRA, isIn ? flags | IN_ORDER : flags & ~IN_ORDER);
+  }
+
+  /** Whether there is anything that most jobs have not: an extra, an order, a part in a flow. */
+  hasMore(row: number): boolean {
+    return (this.i[row * JOB_INTS + HAS_EXTRA]! & MORE) !== 0;
   }
 
   /** It has ended, and is not forgotten before those have that wait for it. */
@@ -285,8 +302,8 @@ export class JobTable extends Table {
 
   /** Frees the row and what hangs on it. */
   discard(row: number): void {
-    if ((this.int(row, HAS_EXTRA) & 1) !== 0) this.extras.set(row, undefined);
-    this.bodies.set(row, undefined);
+    if ((this.i[row * JOB_INTS + HAS_EXTRA]! & 1) !== 0) this.extras.set(row, undefined);
+    if (!this.bodies.isEmpty) this.bodies.set(row, undefined);
     this.free(row);
   }
 }

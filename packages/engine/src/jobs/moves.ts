@@ -8,6 +8,7 @@ import * as jobFields from "./job-fields.ts";
 
 const { ADDED, COST, DELAYED_JOB, DISPATCHED, ENDED_JOB, ID, IN_STRAND, JOB_INTS } = jobFields;
 const {
+  HAS_EXTRA,
   HELD_JOB,
   JOB_NEXT,
   JOB_PREV,
@@ -64,9 +65,8 @@ export function enterStrand(core: Core, row: number, now: number, atFront = fals
   queue.bytes += ints[at + SIZE]!;
   const set = core.rings.nodes.i[strand * NODE_INTS + GATES]!;
   if (set !== 0) core.gates.addWanted(set, ints[at + COST]!);
-  if (queue.config.promoteAfterMs !== undefined || jobs.extra(row) !== undefined) {
-    setLater(core, row, queue);
-  }
+  const hasExtra = (ints[at + HAS_EXTRA]! & 1) !== 0;
+  if (hasExtra || queue.config.promoteAfterMs !== undefined) setLater(core, row, queue);
   if (isHead) core.lines.headChanged(strand, now);
 }
 
@@ -89,7 +89,8 @@ function append(core: Core, strand: number, row: number): boolean {
   else own[tail * JOB_INTS + JOB_NEXT] = row;
   ints[f + TAIL] = row;
   ints[f + COUNT]!++;
-  countWaiting(core, ints[f + IN_LANE]!);
+  const l = ints[f + IN_LANE]! * NODE_INTS;
+  if (ints[l + WAITING]!++ === 0) core.queues[ints[l + QUEUE]!]!.lanes++;
   return tail === 0;
 }
 
@@ -283,8 +284,8 @@ export function unhold(core: Core, row: number, now: number): void {
   const set = nodes[f + GATES]!;
   if (set !== 0) core.lines.release(core.gates.set(set), now);
   if (queue.leased === queue.config.capacity.running - 1) workChanged(core, queue);
-  const extra = jobs.extra(row);
-  if (extra === undefined) return;
+  if ((ints[at + HAS_EXTRA]! & 1) === 0) return;
+  const extra = jobs.extras.get(row)!;
   extra.worker = worker.name;
   if (extra.steps !== undefined) leaveStep(core, row, extra.steps, now);
 }
@@ -311,7 +312,28 @@ export function workChanged(core: Core, queue: QueueState): void {
   core.wake(queue, 0);
 }
 
-/** The job has ended and is kept for a while, the oldest of its queue first to go. */
+/** The job has ended now and is kept for a while, the oldest of its queue first to go. */
+export function keepNewest(core: Core, row: number, queue: QueueState, now: number): void {
+  const seq = core.lastSeq;
+  const prev = queue.keptTail;
+  const ints = core.jobs.i;
+  const doubles = core.jobs.f;
+  const at = row * JOB_INTS;
+  const isLast = prev !== 0 && doubles[prev * (JOB_INTS / 2) + SEQ]! < seq;
+  if (!isLast) return keep(core, row, queue, now, seq);
+  ints[at + META] = (ints[at + META]! & ~15) | ENDED_JOB;
+  doubles[(at >>> 1) + TIME] = now;
+  doubles[(at >>> 1) + SEQ] = seq;
+  ints[at + JOB_NEXT] = 0;
+  ints[at + JOB_PREV] = prev;
+  ints[prev * JOB_INTS + JOB_NEXT] = row;
+  queue.keptTail = row;
+  queue.lastKept = row;
+  queue.kept++;
+  core.keptJobs.count(core, row, 1);
+}
+
+/** The same for a job that may have ended before others that are kept, as records of a log do. */
 export function keep(core: Core, row: number, queue: QueueState, now: number, seq: number): void {
   const { jobs } = core;
   const ints = jobs.i;
@@ -353,15 +375,17 @@ function placeKept(core: Core, queue: QueueState, seq: number): number {
 }
 
 export function unkeep(core: Core, row: number, queue: QueueState): void {
-  const { jobs } = core;
-  const ints = jobs.i;
+  const ints = core.jobs.i;
   const at = row * JOB_INTS;
   const next = ints[at + JOB_NEXT]!;
   const prev = ints[at + JOB_PREV]!;
   if (prev === 0) queue.keptHead = next;
-  else jobs.setInt(prev, JOB_NEXT, next);
+  else ints[prev * JOB_INTS + JOB_NEXT] = next;
   if (next === 0) queue.keptTail = prev;
-  else jobs.setInt(next, JOB_PREV, prev);
+  else ints[next * JOB_INTS + JOB_PREV] = prev;
+  // The next to go left the cache long ago. Two writes, which nothing waits for, bring both ends of
+  // its row back before they are read: an ended job has no second timer, and row 0 is no job.
+  ints[next * JOB_INTS + POS2] = 0;
   ints[at + JOB_NEXT] = 0;
   ints[at + JOB_PREV] = 0;
   queue.kept--;
@@ -370,14 +394,20 @@ export function unkeep(core: Core, row: number, queue: QueueState): void {
 
 /** The job, off every list, is forgotten. */
 export function forget(core: Core, row: number): void {
-  const strand = core.jobs.int(row, IN_STRAND);
+  const { jobs } = core;
+  const strand = jobs.i[row * JOB_INTS + IN_STRAND]!;
   core.bodyGone(row);
+  if (jobs.hasMore(row)) forgetMore(core, row);
+  core.ids.remove(row);
+  jobs.discard(row);
+  core.lanes.unuse(strand);
+}
+
+/** What only jobs with steps or dependencies have. */
+function forgetMore(core: Core, row: number): void {
   const steps = core.jobs.extra(row)?.steps;
   if (steps !== undefined) forgetResult(core, steps);
   if (core.jobs.node(row) !== 0) core.flows.unbind(row, core.jobs.num(row, ID));
-  core.ids.remove(row);
-  core.jobs.discard(row);
-  core.lanes.unuse(strand);
 }
 
 /** Makes a job belong to another strand; the one it leaves may be gone afterwards. */

@@ -84,6 +84,15 @@ function findRoom(
     if (queue.delayed < queue.config.capacity.delayed) return wanted;
     return `it holds ${queue.delayed} delayed jobs`;
   }
+  const isRoomy = hasQueueRoom(queue, spec.sizeBytes ?? 0);
+  const first = queue.config.tiers[wanted]!;
+  const isLimited = first.capacity !== undefined || first.perLane !== undefined;
+  if (isRoomy && !isLimited && queue.config.capacity.perLane === undefined) return wanted;
+  return findTier(core, queue, spec, wanted);
+}
+
+/** The tier with room, where a queue is full or has limits for tiers and lanes; or what is full. */
+function findTier(core: RoomWorld, queue: Filled, spec: JobSpec, wanted: number): number | string {
   const key = queue.config.fairness ? (spec.fairnessKey ?? "") : "";
   const full = whatIsFull(queue, spec.sizeBytes ?? 0) ?? fullLane(core, queue, key);
   if (full !== undefined) return full;
@@ -97,6 +106,11 @@ function findRoom(
   }
   const { name, capacity } = queue.config.tiers[wanted]!;
   return `tier ${name} holds ${queue.waitingAt[wanted]} of ${capacity} jobs`;
+}
+
+function hasQueueRoom(queue: Filled, sizeBytes: number): boolean {
+  const { jobs, bytes } = queue.config.capacity;
+  return queue.waiting < jobs && queue.bytes + sizeBytes <= bytes;
 }
 
 /** Refuses a job that is put into a queue by hand, or grows there, when there is no room for it. */
@@ -122,9 +136,10 @@ function hasTierRoom(queue: Filled, tier: number): boolean {
 
 /** What of the queue as a whole has no room for a job of this size. */
 function whatIsFull(queue: Filled, sizeBytes: number): string | undefined {
+  if (hasQueueRoom(queue, sizeBytes)) return undefined;
   const { jobs, bytes } = queue.config.capacity;
   if (queue.waiting >= jobs) return `it holds ${queue.waiting} of ${jobs} jobs`;
-  return queue.bytes + sizeBytes > bytes ? `it holds ${queue.bytes} of ${bytes} bytes` : undefined;
+  return `it holds ${queue.bytes} of ${bytes} bytes`;
 }
 
 /** A key has one limit over all tiers, or a job could evade it by its priority. */
@@ -231,8 +246,10 @@ export function configureAdmission(queue: Filled, now: number): void {
 
 /** Slows adds down to a rate once the queue is filled to a level. */
 export function admit(queue: Filled, now: number): void {
-  const { admission: bucket } = queue;
-  if (bucket === undefined) return;
+  if (queue.admission !== undefined) takeAdmission(queue, queue.admission, now);
+}
+
+function takeAdmission(queue: Filled, bucket: TokenBucket, now: number): void {
   const admission = queue.config.admission!;
   if (queue.waiting < admission.fill * queue.config.capacity.jobs) return;
   const opensAt = bucket.opensAt(1, now);

@@ -7,6 +7,10 @@
 const POWER_MAX = 22;
 const BUCKETS = POWER_MAX + 2;
 
+function powerOf(ms: number): number {
+  return ms > 1 << POWER_MAX ? POWER_MAX + 1 : 32 - Math.clz32(Math.ceil(ms) - 1);
+}
+
 export interface TimeCounts {
   /** How many took up to `2^i` ms and longer than the bucket before; the last has no end. */
   counts: readonly number[];
@@ -18,9 +22,7 @@ export class DurationHistogram {
   #sumMs = 0;
 
   count(ms: number): void {
-    const power =
-      ms <= 1 ? 0 : ms > 1 << POWER_MAX ? POWER_MAX + 1 : 32 - Math.clz32(Math.ceil(ms) - 1);
-    this.#counts[power]!++;
+    this.#counts[ms <= 1 ? 0 : powerOf(ms)]!++;
     this.#sumMs += ms;
   }
 

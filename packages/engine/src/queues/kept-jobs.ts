@@ -6,7 +6,7 @@
  * The queues that keep jobs are in a heap by the place of their oldest one. An entry may be too
  * early, when that job was taken away: then it is put right where it is met.
  */
-import { SEQ, SIZE } from "../jobs/job-fields.ts";
+import * as jobFields from "../jobs/job-fields.ts";
 import type { JobTable } from "../jobs/job-table.ts";
 import type { Table } from "../tables/table.ts";
 import { Timers } from "../tables/timers.ts";
@@ -22,6 +22,8 @@ interface KeepingQueue {
   readonly serial: number;
   readonly keptHead: number;
 }
+
+const { HAS_EXTRA, JOB_INTS, SEQ, SIZE } = jobFields;
 
 /** The part of the engine that this looks at. */
 interface KeptWorld {
@@ -55,7 +57,7 @@ export class KeptJobs {
   }
 
   entered(core: KeptWorld, row: number, queue: KeepingQueue): void {
-    this.#count(core, row, 1);
+    this.count(core, row, 1);
     // The oldest one is not read for this: it is hardly in the cache.
     if (queue.keptHead !== row) return;
     const place = core.jobs.num(row, SEQ);
@@ -65,15 +67,21 @@ export class KeptJobs {
   }
 
   left(core: KeptWorld, row: number, queue: KeepingQueue): void {
-    this.#count(core, row, -1);
+    this.count(core, row, -1);
     if (queue.keptHead === 0) this.#oldest.remove(queue.index + 1);
   }
 
-  #count(core: KeptWorld, row: number, by: 1 | -1): void {
+  /** One job more, behind the oldest of its queue, or one less. */
+  count({ jobs }: KeptWorld, row: number, by: 1 | -1): void {
+    const at = row * JOB_INTS;
     this.jobs += by;
-    this.payloadBytes += by * core.jobs.int(row, SIZE);
-    const extra = core.jobs.extra(row);
-    if (extra?.result !== undefined) this.resultBytes += by * sizeOf(extra.result);
+    this.payloadBytes += by * jobs.i[at + SIZE]!;
+    if ((jobs.i[at + HAS_EXTRA]! & 1) !== 0) this.#countResult(jobs, row, by);
+  }
+
+  #countResult(jobs: JobTable, row: number, by: 1 | -1): void {
+    const result = jobs.extra(row)?.result;
+    if (result !== undefined) this.resultBytes += by * sizeOf(result);
   }
 
   get isOver(): boolean {

@@ -21,7 +21,10 @@ export interface TierOptions {
 
 /** A priority by index or name; a job that has none is in no hurry and goes to the last tier. */
 export function tierOf(priority: number | string | undefined, { tiers }: TierOptions): number {
-  if (priority === undefined) return tiers.length - 1;
+  return priority === undefined ? tiers.length - 1 : namedTier(priority, tiers);
+}
+
+function namedTier(priority: number | string, tiers: TierOptions["tiers"]): number {
   if (typeof priority === "string") {
     for (let tier = 0; tier < tiers.length; tier++) if (tiers[tier]!.name === priority) return tier;
     throw invalid("job.priority", `one of ${tiers.map((t) => t.name).join(", ")}`, priority);

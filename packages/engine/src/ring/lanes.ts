@@ -78,7 +78,10 @@ export class Lanes {
   laneOf(tier: number, key: FairnessKey): number {
     // Before anything is looked up: a level without children may be forgotten here.
     this.#sweepRows();
-    if (typeof key === "string") return this.#lane(tier, key, key);
+    return typeof key === "string" ? this.#lane(tier, key, key) : this.#laneOfPath(tier, key);
+  }
+
+  #laneOfPath(tier: number, key: readonly string[]): number {
     let parent = tier;
     const last = key.length - 1;
     for (let i = 0; i < last; i++) parent = this.#level(parent, key[i]!, key.slice(0, i + 1));
@@ -104,13 +107,15 @@ export class Lanes {
 
   #lane(parent: number, key: string, path: FairnessKey): number {
     const entry = this.#keys.find(parent, key);
-    if (entry === 0) {
-      const whole = typeof path === "string" ? [path] : path;
-      return this.#make(LANE, parent, this.#keys.intern(parent, key), whole);
-    }
+    if (entry === 0) return this.#makeLane(parent, key, path);
     const node = this.#keys.valueOf(entry);
-    if (this.get(node, KIND) === LANE) return node;
+    if (this.nodes.i[node * NODE_INTS + KIND] === LANE) return node;
     return this.get(node, TOP) || this.#ownLane(node);
+  }
+
+  #makeLane(parent: number, key: string, path: FairnessKey): number {
+    const whole = typeof path === "string" ? [path] : path;
+    return this.#make(LANE, parent, this.#keys.intern(parent, key), whole);
   }
 
   /** The lane for a level's own jobs. */
@@ -214,7 +219,10 @@ export class Lanes {
 
   /** One more job, or attached strand, belongs to the strand. */
   use(strand: number): void {
-    if (this.nodes.i[strand * NODE_INTS + USERS]!++ !== 0) return;
+    if (this.nodes.i[strand * NODE_INTS + USERS]!++ === 0) this.#used(strand);
+  }
+
+  #used(strand: number): void {
     if (this.get(strand, WHERE) === IDLE) this.#rings.unlinkIdle(strand);
     const lane = this.get(strand, IN_LANE);
     if (this.get(lane, WHERE) === IDLE) this.#rings.unlinkIdle(lane);
@@ -256,11 +264,16 @@ export class Lanes {
   }
 
   #sweepRows(): void {
+    const { nodes } = this;
     for (let i = 0; i < SWEEP; i++) {
-      this.#swept = this.#swept + 1 < this.nodes.end ? this.#swept + 1 : 1;
-      const node = this.#swept;
-      if (this.get(node, WHERE) === IDLE && this.#rings.isForgettable(node)) this.#sweepNode(node);
+      const node = this.#swept + 1 < nodes.end ? this.#swept + 1 : 1;
+      this.#swept = node;
+      if (nodes.i[node * NODE_INTS + WHERE] === IDLE) this.#sweepIdle(node);
     }
+  }
+
+  #sweepIdle(node: number): void {
+    if (this.#rings.isForgettable(node)) this.#sweepNode(node);
   }
 
   #sweepNode(node: number): void {

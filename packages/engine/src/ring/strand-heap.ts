@@ -58,7 +58,9 @@ export class StrandHeap {
    * Puts a strand whose head has changed back into order. A lane's only ready strand is in order.
    */
   update(lane: number, strand: number): void {
-    if (this.#get(lane, TOP) === strand && this.#get(strand, HEAP_LEFT) === 0) return;
+    const nodes = this.#nodes.i;
+    const isAlone = nodes[strand * NODE_INTS + HEAP_LEFT] === 0;
+    if (isAlone && nodes[lane * NODE_INTS + TOP] === strand) return;
     this.remove(lane, strand);
     this.add(lane, strand);
   }

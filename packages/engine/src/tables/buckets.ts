@@ -49,18 +49,23 @@ export class Buckets {
     return table.i[row * table.ints + this.#link]!;
   }
 
-  /** Adds a row; the index then splits: `for each row of split(): place(hash, row)`. */
+  /** Adds a row; if the index `isFull` then, it splits: `for each row of split(): place`. */
   add(hash: number, row: number): void {
     this.size++;
     this.place(hash, row);
   }
 
+  /** There are fewer buckets than the rows need. */
+  get isFull(): boolean {
+    return this.size * this.#perRow > this.count;
+  }
+
   /**
-   * Opens one more bucket if there are fewer than the rows need, and takes the chain off the bucket
-   * that shares its rows with it: the index must place each of them again. Answers the first.
+   * Opens one more bucket if the index is full, and takes the chain off the bucket that shares its
+   * rows with it: the index must place each of them again. Answers the first.
    */
   split(): number {
-    if (this.size * this.#perRow <= this.count) return 0;
+    if (!this.isFull) return 0;
     const fresh = this.count++;
     if (fresh > this.#mask) this.#mask = this.#mask * 2 + 1;
     if (fresh >>> CHUNK_SHIFT === this.#heads.length) {
@@ -77,7 +82,8 @@ export class Buckets {
   place(hash: number, row: number): void {
     const bucket = this.#bucketOf(hash);
     const chunk = this.#heads[bucket >>> CHUNK_SHIFT]!;
-    this.#setNext(row, chunk[bucket & CHUNK_MASK]!);
+    const table = this.#table;
+    table.i[row * table.ints + this.#link] = chunk[bucket & CHUNK_MASK]!;
     chunk[bucket & CHUNK_MASK] = row;
   }
 

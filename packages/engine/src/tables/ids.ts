@@ -58,7 +58,11 @@ export class IdIndex {
   insertNew(row: number): void {
     const buckets = this.#buckets;
     buckets.add(hashOf(this.#idOf(row)), row);
-    for (let i = 0; i < BUCKETS_PER_ROW; i++) this.#placeAgain(buckets.split());
+    if (buckets.isFull) this.#grow();
+  }
+
+  #grow(): void {
+    for (let i = 0; i < BUCKETS_PER_ROW; i++) this.#placeAgain(this.#buckets.split());
   }
 
   #placeAgain(first: number): void {
@@ -96,9 +100,12 @@ export class IdIndex {
  * three, and the row of that job is no longer in the cache. The blocks themselves lie at random.
  */
 function hashOf(id: number): number {
-  let block = Math.imul((id / 2 ** 20) | 0, 0x9e3779b1);
+  const low = id | 0;
+  // Divisions of doubles take longer than all the rest: only an id of more than 31 bits needs them.
+  const isSmall = low === id;
+  let block = Math.imul(isSmall ? low >> 20 : (id / 2 ** 20) | 0, 0x9e3779b1);
   block = Math.imul(block ^ (block >>> 15), 0x85ebca77);
   block ^= block >>> 13;
-  const mix = Math.imul(((id / 1024) | 0) ^ block, 0x9e3779b1) >>> 22;
-  return ((id | 0) ^ mix) + (block << 10);
+  const high = isSmall ? low >> 10 : (id / 1024) | 0;
+  return (low ^ (Math.imul(high ^ block, 0x9e3779b1) >>> 22)) + (block << 10);
 }

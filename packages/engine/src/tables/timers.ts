@@ -59,20 +59,25 @@ export class Timers {
   }
 
   add(row: number, time: number, tie: number): void {
-    if (this.#posOf(row) !== 0) throw new Error(`row ${row} has a timer already`);
-    mustBeFinite(time);
-    mustBeFinite(tie);
+    const table = this.#table;
+    const isFree = table.i[row * table.ints + this.#pos] === 0;
+    if (!isFree || !Number.isFinite(time) || !Number.isFinite(tie)) refuse(row, isFree, time, tie);
     this.#put(row, time, tie);
   }
 
   remove(row: number): void {
-    this.#take(row, this.#heldPos(row));
+    const table = this.#table;
+    const at = row * table.ints + this.#pos;
+    const pos = table.i[at]!;
+    if (pos >= 0) return this.#take(row, this.#heldPos(row));
+    table.i[at] = 0;
+    this.#unlink(-pos);
   }
 
   /** Changes the time of a row and keeps its tie-breaker. */
   move(row: number, time: number): void {
     const pos = this.#heldPos(row);
-    mustBeFinite(time);
+    if (!Number.isFinite(time)) refuse(row, true, time, 0);
     const tie = pos > 0 ? this.#heap!.tieOf(pos) : this.#key(-pos, TIE);
     this.#take(row, pos);
     this.#put(row, time, tie);
@@ -160,9 +165,11 @@ export class Timers {
     if (last === 0) this.#setFirst(run, node);
     else ints[last * INTS + AFTER] = node;
     this.#last[run] = node;
-    this.#lastKeys[run * 2] = time;
-    this.#lastKeys[run * 2 + 1] = tie;
-    this.#setPos(row, -node);
+    const lastKeys = this.#lastKeys;
+    lastKeys[run * 2] = time;
+    lastKeys[run * 2 + 1] = tie;
+    const table = this.#table;
+    table.i[row * table.ints + this.#pos] = -node;
   }
 
   #unlink(node: number): void {
@@ -173,22 +180,28 @@ export class Timers {
     const before = ints[at + BEFORE]!;
     const after = ints[at + AFTER]!;
     if (before === 0) this.#setFirst(run, after);
-    else nodes.i[before * INTS + AFTER] = after;
+    else ints[before * INTS + AFTER] = after;
     if (after === 0) this.#setLast(run, before);
-    else nodes.i[after * INTS + BEFORE] = before;
+    else ints[after * INTS + BEFORE] = before;
     nodes.free(node);
   }
 
   #setFirst(run: number, node: number): void {
     this.#first[run] = node;
-    this.#firstKeys[run * 2] = node === 0 ? Infinity : this.#key(node, TIME);
-    this.#firstKeys[run * 2 + 1] = node === 0 ? Infinity : this.#key(node, TIE);
+    const from = this.#nodes.f;
+    const at = node * (INTS / 2);
+    const keys = this.#firstKeys;
+    keys[run * 2] = node === 0 ? Infinity : from[at + TIME]!;
+    keys[run * 2 + 1] = node === 0 ? Infinity : from[at + TIE]!;
   }
 
   #setLast(run: number, node: number): void {
     this.#last[run] = node;
-    this.#lastKeys[run * 2] = node === 0 ? -Infinity : this.#key(node, TIME);
-    this.#lastKeys[run * 2 + 1] = node === 0 ? -Infinity : this.#key(node, TIE);
+    const from = this.#nodes.f;
+    const at = node * (INTS / 2);
+    const keys = this.#lastKeys;
+    keys[run * 2] = node === 0 ? -Infinity : from[at + TIME]!;
+    keys[run * 2 + 1] = node === 0 ? -Infinity : from[at + TIE]!;
   }
 
   #key(node: number, field: number): number {
@@ -217,6 +230,7 @@ export class Timers {
 }
 
 /** Comparisons with NaN are all false and would undo the order; Infinity means "none". */
-function mustBeFinite(key: number): void {
-  if (!Number.isFinite(key)) throw new Error(`a timer cannot be at ${key}`);
+function refuse(row: number, isFree: boolean, time: number, tie: number): never {
+  if (!isFree) throw new Error(`row ${row} has a timer already`);
+  throw new Error(`a timer cannot be at ${Number.isFinite(time) ? tie : time}`);
 }

@@ -57,9 +57,14 @@ export function add(core: Core, queue: QueueState, spec: JobSpec, now: number): 
 }
 
 /** Rows have integers: what is none would be stored as 0. */
-function assertParsed({ cost = 1, attempts = 1, sizeBytes = 0 }: JobSpec): void {
-  if (cost >= 1 && attempts >= 1 && sizeBytes >= 0) return;
-  throw new TypeError(`a job of cost ${cost}, attempts ${attempts}, ${sizeBytes} bytes`);
+function assertParsed(spec: JobSpec): void {
+  const { cost, attempts, sizeBytes } = spec;
+  const isGood = (cost === undefined || cost >= 1) && (attempts === undefined || attempts >= 1);
+  if (!isGood || !(sizeBytes === undefined || sizeBytes >= 0)) throw unparsed(spec);
+}
+
+function unparsed({ cost, attempts, sizeBytes }: JobSpec): TypeError {
+  return new TypeError(`a job of cost ${cost}, attempts ${attempts}, ${sizeBytes} bytes`);
 }
 
 /** A job changes some of its queue's policy: the whole must make sense. */

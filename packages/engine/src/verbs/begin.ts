@@ -10,7 +10,8 @@ import type { QueueState } from "../queues/queue-state.ts";
 import * as nodeFields from "../ring/node-fields.ts";
 import type { JobSpec } from "../types.ts";
 
-const { ADDED, ATTEMPTS, COST, FAILED_EDGE, ID, IN_STRAND, JOB_INTS, META, SIZE } = jobFields;
+const { ADDED, ATTEMPTS, COST, FAILED_EDGE, HAS_EXTRA, ID, IN_STRAND, JOB_INTS } = jobFields;
+const { META, SIZE } = jobFields;
 const { GATES } = nodeFields;
 
 /** Makes the job and lets it wait; answers its id. */
@@ -24,19 +25,25 @@ export function begin(
 ): number {
   const row = create(core, queue, spec, tier, now);
   queue.counters.added++;
+  const isLinked = spec.dependencies !== undefined || spec.flow !== undefined;
+  if (isLinked || dueAt > now || core.jobs.isOrdered(row)) beginLater(core, row, spec, dueAt, now);
+  else start(core, row, now);
+  if (core.tells) core.tell({ at: now, fact: "job", job: recordOf(core, row) });
+  return core.jobs.f[row * (JOB_INTS / 2) + ID]!;
+}
+
+/** A job that may have to wait for something else than its turn. */
+function beginLater(core: Core, row: number, spec: JobSpec, dueAt: number, now: number): void {
   const open = spec.dependencies === undefined ? 0 : linkNew(core, row, spec.dependencies);
   const isBlocked = spec.flow !== undefined || open > 0 || core.jobs.int(row, FAILED_EDGE) !== 0;
   if ((dueAt > now || isBlocked) && spec.runAt !== undefined) {
     core.jobs.needExtra(row).runAt = spec.runAt;
     noteWall(core, spec.runAt);
   }
-  if (isBlocked) beginBlocked(core, row, spec, open);
-  else if (!core.jobs.isOrdered(row) || !enterOrder(core, row, dueAt)) {
-    if (dueAt > now) delay(core, row, dueAt);
-    else start(core, row, now);
-  }
-  if (core.tells) core.tell({ at: now, fact: "job", job: recordOf(core, row) });
-  return core.jobs.num(row, ID);
+  if (isBlocked) return beginBlocked(core, row, spec, open);
+  if (core.jobs.isOrdered(row) && enterOrder(core, row, dueAt)) return;
+  if (dueAt > now) delay(core, row, dueAt);
+  else start(core, row, now);
 }
 
 /** The job waits for others, and is due when they have ended and its own delay is over. */
@@ -136,7 +143,7 @@ function setExtra(core: Core, queue: QueueState, row: number, spec: JobSpec, now
 /** The job begins to wait for its turn; its gates know if it would not wait long. */
 export function start(core: Core, row: number, now: number): void {
   enterStrand(core, row, now);
-  if (core.jobs.extra(row) !== undefined) watchWaits(core, row);
+  if ((core.jobs.i[row * JOB_INTS + HAS_EXTRA]! & 1) !== 0) watchWaits(core, row);
 }
 
 /** Has a waiting job's gates watch how long it would wait. */

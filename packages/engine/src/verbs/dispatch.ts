@@ -15,7 +15,8 @@ import * as nodeFields from "../ring/node-fields.ts";
 import type { FairnessKey, Lease, WantOptions } from "../types.ts";
 import { endJob, endPurged } from "./end.ts";
 
-const { ADDED, ATTEMPTS, COST, DISPATCHED, ID, LEASE, LEASED_JOB, SEQ, TIME } = jobFields;
+const { ADDED, ATTEMPTS, COST, DISPATCHED, HAS_EXTRA, ID, JOB_INTS, LEASE } = jobFields;
+const { LEASED_JOB, META, SEQ, TIME } = jobFields;
 const { CHILD, HEAD, NODE_INTS, RECEIVED, TOP } = nodeFields;
 
 /**
@@ -71,20 +72,22 @@ function serve(core: Core, queue: QueueState, tier: number, now: number): Lease 
   const nodes = rings.nodes.i;
   const strand = nodes[lane * NODE_INTS + TOP]!;
   const row = nodes[strand * NODE_INTS + HEAD]!;
+  const at = row * JOB_INTS;
   rings.steps += Math.max(1, 2 * gateCount(core, strand) - 1);
-  const mayBeOver = queue.purgeUpTo !== 0 || jobs.extra(row) !== undefined;
+  const mayBeOver = queue.purgeUpTo !== 0 || (jobs.i[at + HAS_EXTRA]! & 1) !== 0;
   if (mayBeOver && endOver(core, queue, row, now)) return undefined;
   if (!lines.admit(strand, now)) {
     if (!lines.isSettled) lines.settle(now);
     return undefined;
   }
-  const cost = jobs.int(row, COST);
+  const cost = jobs.i[at + COST]!;
   rings.charge(lane, cost);
   const received = lane * (NODE_INTS / 2) + RECEIVED;
-  const isFirst = rings.nodes.f[received] === 0;
-  rings.nodes.f[received]! += cost;
+  const counts = rings.nodes.f;
+  const isFirst = counts[received] === 0;
+  counts[received]! += cost;
   queue.laneWaits ??= new LaneWaits();
-  queue.laneWaits.count(lane, now - jobs.num(row, TIME), isFirst);
+  queue.laneWaits.count(lane, now - jobs.f[(at >>> 1) + TIME]!, isFirst);
   unlink(core, row);
   lines.dispatched(strand, now);
   const lease = grant(core, queue, row, now);
@@ -107,23 +110,26 @@ function endOver(core: Core, queue: QueueState, row: number, now: number): boole
 
 function grant(core: Core, queue: QueueState, row: number, now: number): Lease {
   const { jobs } = core;
+  const ints = jobs.i;
+  const doubles = jobs.f;
+  const at = row * JOB_INTS;
   const worker = useSlot(queue);
   const until = now + (worker.leaseMs || jobs.extra(row)?.leaseMs || queue.config.leaseMs);
-  const lease = jobs.int(row, LEASE) + 1;
-  queue.waits.count(now - jobs.num(row, TIME));
+  const lease = ints[at + LEASE]! + 1;
+  queue.waits.count(now - doubles[(at >>> 1) + TIME]!);
   markLeased(core, row, worker, lease, until, now);
   queue.counters.dispatched++;
   queue.demand--;
   if (!queue.canWork()) workChanged(core, queue);
-  const id = jobs.num(row, ID);
+  const id = doubles[(at >>> 1) + ID]!;
   if (core.tells) tellLease(core, id, lease, until, worker, now);
   return {
     id,
     lease,
     queue: queue.name,
     worker: worker.name,
-    attempt: jobs.int(row, ATTEMPTS) & 0xffff,
-    tier: jobs.tier(row),
+    attempt: ints[at + ATTEMPTS]! & 0xffff,
+    tier: (ints[at + META]! >>> 4) & 15,
     expiresAt: until,
     body: jobs.bodies.get(row),
   };
@@ -150,16 +156,19 @@ export function markLeased(
   until: number,
   now: number,
 ): void {
-  core.jobs.setInt(row, LEASE, lease);
-  const waited = Math.min(now - core.jobs.num(row, ADDED), 0x7fffffff);
-  core.jobs.setInt(row, DISPATCHED, waited);
+  const { jobs } = core;
+  const at = row * JOB_INTS;
+  jobs.i[at + LEASE] = lease;
+  jobs.i[at + DISPATCHED] = Math.min(now - jobs.f[(at >>> 1) + ADDED]!, 0x7fffffff);
   hold(core, row, worker, until);
 }
 
 /** A leased job has come to an end, good or bad, by its worker's word. */
 export function countRun(core: Core, row: number, now: number): void {
   const { jobs } = core;
-  core.queueOf(row).runs.count(now - jobs.num(row, ADDED) - jobs.int(row, DISPATCHED));
+  const at = row * JOB_INTS;
+  const queue = core.queues[jobs.i[at + META]! >>> 8]!;
+  queue.runs.count(now - jobs.f[(at >>> 1) + ADDED]! - jobs.i[at + DISPATCHED]!);
 }
 
 /** What a worker gets with its lease on a job. */

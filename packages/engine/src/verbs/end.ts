@@ -8,7 +8,15 @@ import type { GateLine } from "../gates/gate-line.ts";
 import { waitTooLong } from "../gates/max-waits.ts";
 import * as jobFields from "../jobs/job-fields.ts";
 import type { Extra } from "../jobs/job-table.ts";
-import { forget, keep, leaveStep, leaveStrand, undelay, unhold, unkeep } from "../jobs/moves.ts";
+import {
+  forget,
+  keepNewest,
+  leaveStep,
+  leaveStrand,
+  undelay,
+  unhold,
+  unkeep,
+} from "../jobs/moves.ts";
 import { isHeld, leaveHeld } from "../jobs/ordered.ts";
 import { deadlineOf } from "../jobs/wall.ts";
 import { feedLadder } from "../lending/news.ts";
@@ -25,9 +33,9 @@ import { leaveOrder, startInOrder } from "./order.ts";
 
 type EndedFact = Extract<Fact, { fact: "ended" }>;
 
-const { GATES } = nodeFields;
+const { GATES, NODE_INTS } = nodeFields;
 const { ATTEMPTS, BLOCKED_JOB, COST, DELAYED_JOB, ENDED_JOB, ID, IN_STRAND } = jobFields;
-const { LEASED_JOB, SEQ, TIME, WAITING_JOB } = jobFields;
+const { JOB_INTS, LEASED_JOB, SEQ, TIME, WAITING_JOB } = jobFields;
 
 export interface EndDetails {
   error?: string | undefined;
@@ -69,8 +77,7 @@ export function endJob(
   }
   const had = core.jobs.extra(row);
   const followUp = had?.followUp;
-  if (had?.origin !== undefined) leaveDead(core, queue, row);
-  if (had !== undefined) releaseNames(core, row, ending, details.error);
+  if (had !== undefined) leaveLists(core, row, had, ending, details);
   if (details !== NOTHING) keepDetails(core, row, details);
   core.jobs.setEnding(row, ending);
   if (core.jobs.isInOrder(row)) leaveOrder(core, row, now);
@@ -82,6 +89,18 @@ export function endJob(
   else retain(core, row, queue, now);
   if (followUp !== undefined && !core.isReplaying && !queue.deleted)
     addFollowUp(core, queue, followUp, now);
+}
+
+/** The job leaves the dead, its dedupe key, its schedule and its group, as far as it has them. */
+function leaveLists(
+  core: Core,
+  row: number,
+  { origin }: Extra,
+  ending: Ending,
+  { error }: EndDetails,
+): void {
+  if (origin !== undefined) leaveDead(core, core.queueOf(row), row);
+  releaseNames(core, row, ending, error);
 }
 
 function keepDetails(core: Core, row: number, details: EndDetails): void {
@@ -172,18 +191,21 @@ function endInFlow(core: Core, row: number, node: number, ending: Ending, now: n
 }
 
 function retain(core: Core, row: number, queue: QueueState, now: number): void {
-  const { jobs, ms } = queue.config.results;
   if (queue.deleted) return forget(core, row);
-  const seq = ++core.lastSeq;
+  core.lastSeq++;
+  const { jobs, ms } = queue.config.results;
   if (jobs === 0 || ms === 0) return forget(core, row);
-  keep(core, row, queue, now, seq);
+  keepNewest(core, row, queue, now);
   trimKept(core, queue);
 }
 
 /** A job was kept: those that have no room any more are forgotten. */
 export function trimKept(core: Core, queue: QueueState): void {
   if (queue.kept > queue.config.results.jobs) forgetKept(core, queue.keptHead, queue);
-  if (!core.keptJobs.isOver) return;
+  if (core.keptJobs.isOver) trimBudget(core);
+}
+
+function trimBudget(core: Core): void {
   core.keptJobs.trim(core, (row) => forgetKept(core, row, core.queueOf(row)));
 }
 
@@ -194,7 +216,8 @@ export function forgetKept(core: Core, row: number, queue: QueueState): void {
 
 /** A job of theirs succeeded: the ladders of its gates step back. */
 export function reportSuccess(core: Core, row: number, now: number): void {
-  const set = core.lanes.get(core.jobs.int(row, IN_STRAND), GATES);
+  const strand = core.jobs.i[row * JOB_INTS + IN_STRAND]!;
+  const set = core.rings.nodes.i[strand * NODE_INTS + GATES]!;
   if (set === 0) return;
   const { gates } = core.gates.set(set);
   for (let i = 0; i < gates.length; i++) {

@@ -98,8 +98,8 @@ export const PLANTED_IN_ENGINE: Readonly<Record<string, EngineBug>> = {
   },
   "a stale lease is accepted": {
     file: "core.ts",
-    find: "!== lease)",
-    put: "< 0)",
+    find: "ints[at + LEASE] === lease",
+    put: "ints[at + LEASE]! >= 0",
     seed: 5,
   },
   "an expired lease counts no attempt": {
@@ -117,8 +117,8 @@ export const PLANTED_IN_ENGINE: Readonly<Record<string, EngineBug>> = {
   },
   "a queue takes one job too many": {
     file: "queues/capacity.ts",
-    find: "queue.waiting >= jobs",
-    put: "queue.waiting > jobs",
+    find: "queue.waiting < jobs",
+    put: "queue.waiting <= jobs",
     seed: 48,
   },
   "newcomers starve the round": {
