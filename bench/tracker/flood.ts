@@ -1,5 +1,9 @@
-// What a flood of one address does to others: their answers and their announces to a forwarder, in
-// turns with quiet runs. The flood comes from a process of its own.
+// What a flood of one address does to others: their answers and their announces to a forwarder.
+// Quiet runs and runs beside a flood take turns, quiet first and last by turns (A B, B A), so that
+// a machine that becomes slower or faster changes both alike. A run has few answers above its 99th
+// percentile, so the percentiles are of all runs together, and each round's is in the conditions.
+// The flood comes from a process of its own. Its pace is set by the tracker, and its share of a
+// processor is in the conditions: two cores have room for the tracker, the clients and that share.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -7,19 +11,20 @@ import { writeFileSync } from "node:fs";
 import { Agent, createServer, get, type Server } from "node:http";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import type { Figure, Group, Scale } from "../figure.ts";
+import type { Conditions, Figure, Group, Scale } from "../figure.ts";
+import { percentileOf } from "../percentile.ts";
 import { Scratch } from "../scratch.ts";
-import { figureOf } from "../spread.ts";
+import { rounded, spreadConditions, spreadOf } from "../spread.ts";
 import { TrackerServer } from "./servers.ts";
 
 const CLIENTS = 1000;
 const EVERY_MS = 10;
 const UPSTREAM_MS = 50;
 const LOOK_MS = 250;
-// Each takes 20 s.
-const RUNS_MAX = 3;
 const TIMES_MAX = 1.5;
 const FLOODER = join(import.meta.dirname, "flooder.ts");
+const KINDS = ["answer", "forward"] as const;
+const NAMES = { answer: "answers", forward: "announces to a forwarder" } as const;
 
 export const floodGroups: readonly Group[] = [
   {
@@ -38,53 +43,88 @@ async function measure(scale: Scale): Promise<Figure[]> {
   writeFileSync(list, `- uri: http://127.0.0.1:${upstream.port}/announce\n`);
   await using tracker = await TrackerServer.retracker(scratch.fresh(), ["--forwarders", list]);
   const clients = scale.size(CLIENTS);
-  const quiet: Percentiles[] = [];
-  const flooded: Percentiles[] = [];
+  const quiet: Times[] = [];
+  const flooded: Times[] = [];
+  const shares: number[] = [];
   let floods = 0;
-  // The first round is for the compilers.
-  for (let run = -1; run < Math.min(scale.runs, RUNS_MAX); run++) {
-    const without = await honest(tracker.port, upstream, clients);
-    const flood = spawn(process.execPath, [FLOODER, String(tracker.port), String(run)], {
-      stdio: ["ignore", "pipe", 2],
-    });
-    await once(flood.stdout!, "data");
-    const beside = await honest(tracker.port, upstream, clients);
-    floods += await ended(flood);
+  const runQuiet = async (): Promise<void> => {
+    quiet.push(await honest(tracker.port, upstream, clients));
+  };
+  const runFlooded = async (): Promise<void> => {
+    const flood = await flooding(tracker.port, shares.length);
+    flooded.push(await honest(tracker.port, upstream, clients));
+    const { sent, cpuShare } = await ended(flood);
+    floods += sent;
+    shares.push(cpuShare);
     await drained(tracker.port);
-    if (run === -1) continue;
-    quiet.push(without);
-    flooded.push(beside);
+  };
+  // The first round is for the compilers.
+  for (let run = -1; run < scale.runs; run++) {
+    for (const one of run % 2 === 0 ? [runQuiet, runFlooded] : [runFlooded, runQuiet]) await one();
+    if (run === -1) for (const all of [quiet, flooded, shares]) all.length = 0;
   }
   upstream.close();
-  const conditions = { clients, everyMs: EVERY_MS, upstreamMs: UPSTREAM_MS, floods };
-  return (["answer", "forward"] as const).flatMap((kind) => {
-    const times = flooded.map((one, run) => one[kind] / Math.max(0.1, quiet[run]![kind]));
-    const name = kind === "answer" ? "answers" : "announces to a forwarder";
-    const figure = (text: string, unit: string, values: readonly number[]): Figure =>
-      figureOf(`${name} of honest clients, p99, ${text}`, unit, values, conditions);
-    return [
-      figure(
-        "quiet",
-        "ms",
-        quiet.map((one) => one[kind]),
-      ),
-      figure(
-        "beside a flood",
-        "ms",
-        flooded.map((one) => one[kind]),
-      ),
-      { ...figure("beside a flood against quiet", "×", times), target: { atMost: TIMES_MAX } },
-    ];
-  });
+  const floodCores = rounded(spreadOf(shares).median);
+  const conditions = { clients, everyMs: EVERY_MS, upstreamMs: UPSTREAM_MS, floods, floodCores };
+  return KINDS.flatMap((kind) => figuresOf(kind, quiet, flooded, conditions));
 }
 
-// Ends the flood; its exit code says how many thousand requests it sent, one at least.
-async function ended(flood: ChildProcess): Promise<number> {
+function figuresOf(
+  kind: Kind,
+  quiet: readonly Times[],
+  flooded: readonly Times[],
+  conditions: Conditions,
+): Figure[] {
+  const figure = (text: string, unit: string, value: number, rounds: number[]): Figure => ({
+    metric: `${NAMES[kind]} of honest clients, p99, ${text}`,
+    value: rounded(value),
+    unit,
+    conditions: { ...conditions, runs: rounds.length, ...spreadConditions(spreadOf(rounds)) },
+  });
+  const ofAll = (runs: readonly Times[], share: number): number =>
+    percentileOf(
+      runs.flatMap((one) => one[kind]),
+      share,
+    );
+  const p99OfEach = (runs: readonly Times[]): number[] =>
+    runs.map((one) => percentileOf(one[kind], 0.99));
+  const [without, beside] = [p99OfEach(quiet), p99OfEach(flooded)];
+  const times = beside.map((one, run) => one / without[run]!);
+  const p50Times = rounded(ofAll(flooded, 0.5) / ofAll(quiet, 0.5));
+  const ratio = figure(
+    "beside a flood against quiet",
+    "×",
+    ofAll(flooded, 0.99) / ofAll(quiet, 0.99),
+    times,
+  );
+  return [
+    figure("quiet", "ms", ofAll(quiet, 0.99), without),
+    figure("beside a flood", "ms", ofAll(flooded, 0.99), beside),
+    {
+      ...ratio,
+      conditions: { ...ratio.conditions, p50Times },
+      target: { atMost: TIMES_MAX },
+    },
+  ];
+}
+
+async function flooding(port: number, run: number): Promise<ChildProcess> {
+  const flood = spawn(process.execPath, [FLOODER, String(port), String(run)], {
+    stdio: ["ignore", "pipe", 2],
+  });
+  await once(flood.stdout!, "data");
+  return flood;
+}
+
+// Ends the flood; its last line says how much it sent, and what share of a core it took.
+async function ended(flood: ChildProcess): Promise<{ sent: number; cpuShare: number }> {
+  const line = once(flood.stdout!, "data");
   const exit = once(flood, "exit");
   flood.kill("SIGTERM");
-  const [code] = (await exit) as [number | null];
-  if (code === null || code === 0) throw new Error("the flood sent nothing");
-  return code;
+  const told = JSON.parse(String((await line)[0]));
+  await exit;
+  if (told.sent === 0) throw new Error("the flood sent nothing");
+  return told;
 }
 
 // What the flood has left would be in the way of the next quiet run.
@@ -97,15 +137,15 @@ async function drained(port: number): Promise<void> {
   }
 }
 
-interface Percentiles {
-  readonly answer: number;
-  readonly forward: number;
-}
+type Kind = (typeof KINDS)[number];
+
+// Milliseconds of each client of a run.
+type Times = Readonly<Record<Kind, readonly number[]>>;
 
 let nextClient = 0;
 
 // Each client has an address and a hash of its own, and announces it once.
-async function honest(port: number, upstream: TimedUpstream, count: number): Promise<Percentiles> {
+async function honest(port: number, upstream: TimedUpstream, count: number): Promise<Times> {
   const answers: Promise<number>[] = [];
   const forwards: Promise<number>[] = [];
   for (let i = 0; i < count; i++) {
@@ -115,7 +155,7 @@ async function honest(port: number, upstream: TimedUpstream, count: number): Pro
     answers.push(announce(port, hash, `127.1.${(client >> 8) & 255}.${client & 255}`));
     await pause(EVERY_MS);
   }
-  return { answer: p99(await Promise.all(answers)), forward: p99(await Promise.all(forwards)) };
+  return { answer: await Promise.all(answers), forward: await Promise.all(forwards) };
 }
 
 function announce(port: number, hash: string, localAddress: string): Promise<number> {
@@ -134,11 +174,6 @@ function announce(port: number, hash: string, localAddress: string): Promise<num
     });
     request.on("error", reject);
   });
-}
-
-function p99(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * 0.99))]!;
 }
 
 // A forwarder that takes a while, and knows when each hash came.
