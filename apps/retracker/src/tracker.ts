@@ -82,7 +82,7 @@ export class Tracker {
     const { swarms } = this.#parts;
     const known = swarms.rowAt(announce);
     const wasSeeder = known !== -1 && swarms.rows.isSeeder(known);
-    if (swarms.put(announce, this.#second()) === -1) {
+    if (swarms.put(announce, this.#second(), known) === -1) {
       return this.#refuse({ failure: "tracker is full" });
     }
     if (announce.event === COMPLETED && !wasSeeder) return this.#completed(announce, known !== -1);

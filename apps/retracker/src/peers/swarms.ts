@@ -33,18 +33,26 @@ const SCAN_MAX = 16;
 const HAND_ROWS = 64;
 const SIZE_FIRST = 1024;
 
+/** The facts of one swarm. */
+const LIST = 0;
+const COUNT = 1;
+const SEEDERS = 2;
+const PARTIALS = 3;
+const FACTS_SHIFT = 2;
+
 export class Swarms {
   readonly rows = new PeerRows();
   readonly #options: Required<SwarmsOptions>;
   readonly #index = new HashIndex();
   readonly #lists = new RowLists();
   readonly #large = new Map<Swarm, LargeSwarm>();
-  /** By swarm: where its members are, the logarithm of the room there, and counts. */
-  #list = new Int32Array(SIZE_FIRST);
+  /**
+   * By swarm where its members are, and the counts: side by side, since an announce asks for all
+   * of them and each column of its own would be one more wait for memory.
+   */
+  #facts = new Int32Array(SIZE_FIRST << FACTS_SHIFT);
+  /** By swarm the logarithm of the room for its members. */
   #size = new Int32Array(SIZE_FIRST);
-  #count = new Int32Array(SIZE_FIRST);
-  #seeders = new Int32Array(SIZE_FIRST);
-  #partial = new Int32Array(SIZE_FIRST);
   #freeSwarms: Swarm[] = [];
   #swarmsEnd = 0;
   #hashes = 0;
@@ -89,26 +97,28 @@ export class Swarms {
   }
 
   count(swarm: Swarm): number {
-    return swarm === -1 ? 0 : this.#count[swarm]!;
+    return swarm === -1 ? 0 : this.#facts[(swarm << FACTS_SHIFT) + COUNT]!;
   }
 
   seeders(swarm: Swarm): number {
-    return swarm === -1 ? 0 : this.#seeders[swarm]!;
+    return swarm === -1 ? 0 : this.#facts[(swarm << FACTS_SHIFT) + SEEDERS]!;
   }
 
   /** Those that have all they want, and not all there is. */
   partial(swarm: Swarm): number {
-    return swarm === -1 ? 0 : this.#partial[swarm]!;
+    return swarm === -1 ? 0 : this.#facts[(swarm << FACTS_SHIFT) + PARTIALS]!;
   }
 
   /** The row of a member by its place. */
   member(swarm: Swarm, place: number): number {
-    return this.#lists.get(this.#list[swarm]!, place);
+    return this.#lists.get(this.#listOf(swarm), place);
   }
 
-  /** Stores what a peer says of itself; answers its row, or -1 when its hash finds no room. */
-  put(announce: Announce, second: number): number {
-    const known = this.rowAt(announce);
+  /**
+   * Stores what a peer says of itself; answers its row, or -1 when its hash finds no room. `known`
+   * is its row so far, for a caller that has looked it up.
+   */
+  put(announce: Announce, second: number, known = this.rowAt(announce)): number {
     const row = known === -1 ? this.#join(announce) : known;
     if (row === -1) return -1;
     const isSeeder = announce.event === COMPLETED || announce.left === 0;
@@ -125,7 +135,7 @@ export class Swarms {
     if (swarm === -1) return -1;
     const large = this.#large.get(swarm);
     if (large !== undefined) return large.rowAt(address, port);
-    const count = this.#count[swarm]!;
+    const count = this.count(swarm);
     for (let place = 0; place < count; place++) {
       const row = this.member(swarm, place);
       if (this.rows.isAt(row, address, port)) return row;
@@ -147,7 +157,7 @@ export class Swarms {
 
   *entries(): Generator<[hash: string, swarm: Swarm]> {
     for (let swarm = 0; swarm < this.#swarmsEnd; swarm++) {
-      if (this.#count[swarm]! > 0) yield [this.rows.hashOf(this.member(swarm, 0)), swarm];
+      if (this.count(swarm) > 0) yield [this.rows.hashOf(this.member(swarm, 0)), swarm];
     }
   }
 
@@ -162,6 +172,10 @@ export class Swarms {
       this.#add(swarm, row);
       this.#flag(swarm, this.rows.flagsOf(row), 1);
     });
+  }
+
+  #listOf(swarm: Swarm): number {
+    return this.#facts[(swarm << FACTS_SHIFT) + LIST]!;
   }
 
   readonly #isOf = (swarm: Swarm, hash: string): boolean =>
@@ -187,7 +201,7 @@ export class Swarms {
 
   #makeRoom(swarm: Swarm, address: string): void {
     const { peersPerHash, peersPerAddress } = this.#options;
-    const count = this.#count[swarm]!;
+    const count = this.count(swarm);
     if (count >= peersPerAddress) {
       const own = this.#rowsFrom(swarm, networkOf(address));
       if (own.length >= peersPerAddress) return this.#evict(oldestOf(this.rows, own));
@@ -207,7 +221,7 @@ export class Swarms {
   }
 
   *#members(swarm: Swarm): Generator<number> {
-    for (let place = 0; place < this.#count[swarm]!; place++) yield this.member(swarm, place);
+    for (let place = 0; place < this.count(swarm); place++) yield this.member(swarm, place);
   }
 
   #evict(row: number): void {
@@ -239,9 +253,11 @@ export class Swarms {
     if (this.#hashes >= this.#options.hashesMax) this.#evictAnywhere(true);
     if (this.#hashes >= this.#options.hashesMax) return -1;
     const swarm = this.#freeSwarms.pop() ?? this.#swarmsEnd++;
-    if (swarm === this.#list.length) this.#grow();
-    this.#list[swarm] = this.#lists.take(0);
-    for (const column of [this.#size, this.#count, this.#seeders, this.#partial]) column[swarm] = 0;
+    if (swarm === this.#size.length) this.#grow();
+    const at = swarm << FACTS_SHIFT;
+    this.#facts.fill(0, at, at + (1 << FACTS_SHIFT));
+    this.#facts[at + LIST] = this.#lists.take(0);
+    this.#size[swarm] = 0;
     this.#index.add(hash, swarm);
     this.#note(hash, swarm);
     this.#hashes++;
@@ -249,23 +265,25 @@ export class Swarms {
   }
 
   #grow(): void {
-    this.#list = grown(this.#list);
+    this.#facts = grown(this.#facts);
     this.#size = grown(this.#size);
-    this.#count = grown(this.#count);
-    this.#seeders = grown(this.#seeders);
-    this.#partial = grown(this.#partial);
   }
 
   #add(swarm: Swarm, row: number): void {
-    const count = this.#count[swarm]!;
+    const count = this.count(swarm);
     const size = this.#size[swarm]!;
     if (count === 1 << size) {
-      this.#list[swarm] = this.#lists.resize(this.#list[swarm]!, size, size + 1, count);
+      this.#facts[(swarm << FACTS_SHIFT) + LIST] = this.#lists.resize(
+        this.#listOf(swarm),
+        size,
+        size + 1,
+        count,
+      );
       this.#size[swarm] = size + 1;
     }
-    this.#lists.set(this.#list[swarm]!, count, row);
+    this.#lists.set(this.#listOf(swarm), count, row);
     this.rows.setPlace(row, count);
-    this.#count[swarm] = count + 1;
+    this.#facts[(swarm << FACTS_SHIFT) + COUNT] = count + 1;
     this.#peers++;
     if (this.rows.isV4(row)) this.#peersV4++;
     const large = this.#large.get(swarm);
@@ -278,9 +296,9 @@ export class Swarms {
   #flag(swarm: Swarm, flags: number, by: 1 | -1): void {
     if (flags === 0) return;
     if ((flags & SEEDER) !== 0) {
-      this.#seeders[swarm]! += by;
+      this.#facts[(swarm << FACTS_SHIFT) + SEEDERS]! += by;
       this.#allSeeders += by;
-    } else this.#partial[swarm]! += by;
+    } else this.#facts[(swarm << FACTS_SHIFT) + PARTIALS]! += by;
   }
 
   /** The last member takes the place of the one that leaves. */
@@ -288,11 +306,11 @@ export class Swarms {
     this.#large.get(swarm)?.remove(row);
     this.#flag(swarm, this.rows.flagsOf(row), -1);
     if (this.rows.isV4(row)) this.#peersV4--;
-    const count = --this.#count[swarm]!;
+    const count = --this.#facts[(swarm << FACTS_SHIFT) + COUNT]!;
     const place = this.rows.placeOf(row);
     const last = this.member(swarm, count);
     if (last !== row) {
-      this.#lists.set(this.#list[swarm]!, place, last);
+      this.#lists.set(this.#listOf(swarm), place, last);
       this.rows.setPlace(last, place);
     }
     this.#peers--;
@@ -302,7 +320,7 @@ export class Swarms {
 
   #drop(swarm: Swarm): void {
     this.#index.remove(swarm);
-    this.#lists.release(this.#list[swarm]!, this.#size[swarm]!);
+    this.#lists.release(this.#listOf(swarm), this.#size[swarm]!);
     this.#large.delete(swarm);
     this.#freeSwarms.push(swarm);
     this.#note("", -1);
