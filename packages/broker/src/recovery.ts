@@ -53,7 +53,7 @@ export class Recovery {
   async run(onProgress: ((progress: RecoveryProgress) => void) | undefined): Promise<Recovered> {
     const totalBytes = this.#log.sizeBytes;
     let doneBytes = 0;
-    for await (const batch of this.#log.replay()) {
+    for await (const batch of this.#log.replay({ reuse: true })) {
       this.#apply(batch);
       doneBytes += batch.facts.length;
       onProgress?.({ doneBytes, totalBytes, facts: this.#result.facts });

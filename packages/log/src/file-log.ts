@@ -6,7 +6,7 @@ import { codeOf } from "./disk.ts";
 import { failed } from "./errors.ts";
 import { SEGMENT_BYTES_MIN } from "./limits.ts";
 import { Lock } from "./lock.ts";
-import type { Batch, Log, Position, Span, TornTail } from "./log.ts";
+import type { Batch, Log, Position, ReplayOptions, Span, TornTail } from "./log.ts";
 import { LogStage } from "./log-stage.ts";
 import { type FileLogOptions, parseOptions } from "./options.ts";
 import { type Recovered, recover, type Segment } from "./recover.ts";
@@ -95,10 +95,11 @@ export class FileLog implements Log {
     this.#writer.limitSegments(Math.max(sizeBytes, SEGMENT_BYTES_MIN));
   }
 
-  replay(): AsyncGenerator<Batch, void, undefined> {
+  replay(options: ReplayOptions = {}): AsyncGenerator<Batch, void, undefined> {
     const { disk, dir } = this.#settings;
     this.#stage.beginReplay();
-    return replaySegments(disk, dir, this.#segments(), () => this.#stage.endReplay());
+    const segments = this.#segments();
+    return replaySegments(disk, dir, segments, options, () => this.#stage.endReplay());
   }
 
   append(facts: Uint8Array): Promise<Position> {

@@ -29,6 +29,12 @@ export const SPARE_BYTES_MAX = 4 * 1024 * 1024;
 /** One read at replay: from 256 KiB to 4 MiB it makes no difference. */
 export const CHUNK_BYTES = 1024 * 1024;
 
+/**
+ * A segment up to this size is read whole at replay, while the one before it is gone through: two
+ * of them are in memory. Most have 8 MiB, a large batch has one of its own.
+ */
+export const AHEAD_BYTES_MAX = 16 * 1024 * 1024;
+
 /** One read for `read`: the largest frame head (16.1 KiB) and one block, or many small frames. */
 export const REGION_BYTES = 128 * 1024;
 

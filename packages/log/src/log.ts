@@ -48,6 +48,11 @@ export interface Span {
   readonly sizeBytes: number;
 }
 
+export interface ReplayOptions {
+  /** The caller needs no batch longer than until it asks for the next: its memory may be reused. */
+  readonly reuse?: boolean;
+}
+
 /**
  * The ordered sequence of facts. One owner has it open at a time; a driver refuses the second one.
  *
@@ -63,7 +68,7 @@ export interface Log {
    */
   limitSpans(sizeBytes: number): void;
   /** All batches that are kept, the oldest first. Once, and to its end, before the first append. */
-  replay(): AsyncIterable<Batch>;
+  replay(options?: ReplayOptions): AsyncIterable<Batch>;
   /**
    * Durable when it resolves, in the order of the calls. The facts are copied before it returns.
    * There is no position before that: a driver over a network learns it only from the answer.

@@ -39,6 +39,7 @@ export class SegmentReader {
   #window: Uint8Array = NOTHING;
   #view = viewOf(NOTHING);
   #windowAt = 0;
+  #isWhole = false;
   /** What the next frame needs, as far as it is known. */
   #wanted = 0;
 
@@ -48,7 +49,15 @@ export class SegmentReader {
     this.sizeBytes = sizeBytes;
   }
 
+  /** All that the file has: nothing is read from it any more. */
+  use(content: Uint8Array): void {
+    this.#isWhole = true;
+    this.#window = content;
+    this.#view = viewOf(content);
+  }
+
   async header(): Promise<SegmentHeader | "broken" | "version"> {
+    if (this.#isWhole) return readHeader(this.#window.subarray(0, HEADER_BYTES));
     const bytes = Buffer.alloc(HEADER_BYTES);
     return readHeader(bytes.subarray(0, await readAll(this.#file, bytes, 0)));
   }
@@ -83,6 +92,10 @@ export class SegmentReader {
   async fill(): Promise<boolean> {
     const left = this.sizeBytes - this.offset;
     if (this.flaw !== undefined || left <= 0) return false;
+    if (this.#isWhole) {
+      this.flaw = "short";
+      return false;
+    }
     const known = this.#window.subarray(this.offset - this.#windowAt);
     const bytes = Math.min(left, Math.max(CHUNK_BYTES, this.#wanted));
     const window = new Uint8Array(Buffer.allocUnsafeSlow(bytes).buffer);

@@ -99,6 +99,17 @@ export class ByteReader {
     return view;
   }
 
+  /** A number of four bytes. */
+  u32(): number {
+    const at = this.at;
+    this.at += this.#fits(4);
+    return this.#buffer.readUInt32LE(at);
+  }
+
+  skip(length: number): void {
+    this.at += this.#fits(length);
+  }
+
   /** A view of bytes that were written with their number. */
   blob(): Uint8Array {
     return this.raw(this.varint());

@@ -52,7 +52,7 @@ const PLANTED: Readonly<Record<string, BrokerBug>> = {
   },
   "a recovery drops the last batch": {
     file: "recovery.ts",
-    find: "for await (const batch of this.#log.replay())",
+    find: "for await (const batch of this.#log.replay({ reuse: true }))",
     put: `const all: Batch[] = [];
     for await (const batch of this.#log.replay()) all.push(batch);
     for (const batch of all.slice(0, -1))`,
