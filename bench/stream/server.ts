@@ -7,10 +7,13 @@ import { openBroker } from "@sluice/broker";
 import { FileLog } from "@sluice/log";
 import { serve } from "@sluice/server";
 import { serveStream } from "@sluice/server/stream";
+import { setServerFlags } from "@sluice/server/v8-flags";
 import { answer } from "../answer.ts";
 
 // As the library opens it: a quarter of what may be held beyond twice the live data.
 const SEGMENT_BYTES = 16 * 1024 * 1024;
+
+setServerFlags();
 
 answer({
   async open(dir: string, durability: "fsync" | "os", threads: number) {

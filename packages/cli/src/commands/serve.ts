@@ -4,7 +4,6 @@ import { type Call, type Command, EXIT, wordsOf } from "../command.ts";
 import type { Demo } from "../demo/demo.ts";
 import type { Served } from "../serve/server.ts";
 import { SERVE_OPTIONS, SERVE_USAGE, serveSettings } from "../serve/settings.ts";
-import { setServerFlags } from "../serve/v8-flags.ts";
 import { DEFAULT_URL } from "../target.ts";
 
 export const serveCommand: Command = {
@@ -17,9 +16,10 @@ ${SERVE_USAGE}
   run: async (call) => {
     wordsOf(call.words);
     const settings = serveSettings(call);
+    const flags = () => import("@sluice/server/v8-flags");
+    const { setServerFlags } = await needs("sluice serve", ["@sluice/server"], flags);
     setServerFlags();
-    const server = () => import("../serve/server.ts");
-    const { startServer } = await needs("sluice serve", ["@sluice/server"], server);
+    const { startServer } = await import("../serve/server.ts");
     const { postgres } = settings;
     if (settings.cluster === undefined) return run(call, await startServer(settings), postgres);
     const cluster = () => import("../serve/cluster.ts");
