@@ -37,6 +37,7 @@ import { addsGroup } from "./postgres/adds.ts";
 import { latencyGroup, lifeGroup } from "./postgres/life.ts";
 import { relayGroup } from "./postgres/relay.ts";
 import { profileBench } from "./profile/bench.ts";
+import { startGroups } from "./recovery/start.ts";
 import { steadyGroups } from "./recovery/steady.ts";
 import { waitingGroups } from "./recovery/waiting.ts";
 import { scaleBench } from "./scale/bench.ts";
@@ -79,7 +80,7 @@ export const BENCHES: readonly Bench[] = [
     ],
   },
   // What a restart and a long life cost: time, memory and disk.
-  { name: "recovery", groups: [...waitingGroups, ...steadyGroups] },
+  { name: "recovery", groups: [...startGroups, ...waitingGroups, ...steadyGroups] },
   natsBench,
   // Jobs in transactions of PostgreSQL and a log in PostgreSQL, beside two queues that live in it.
   { name: "postgres", groups: [addsGroup, lifeGroup, latencyGroup, relayGroup] },

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { CALL_NAMES } from "@sluice/protocol";
+import { Ajv } from "ajv";
 import type { AppPage } from "./app-page.ts";
 import type { ClusterDoor } from "./cluster-door.ts";
 import { Api } from "./testing/api.ts";
@@ -21,6 +22,27 @@ test("the description is valid OpenAPI 3.1", async (t) => {
   assert.equal(body.openapi, "3.1.0");
   const { valid, errors } = await new Validator().validate(body);
   assert.ok(valid, JSON.stringify(errors, null, 1));
+});
+
+// The server compiles its schemas without checking them themselves.
+test("each schema of a request is a valid JSON schema", async (t) => {
+  const { call } = await start(t);
+  const { body } = await call("GET /openapi.json");
+  const ajv = new Ajv({ strict: false, logger: false });
+  const wrong: string[] = [];
+  let count = 0;
+  const judge = (value: unknown, place: string): void => {
+    if (typeof value !== "object" || value === null) return;
+    for (const [name, inner] of Object.entries(value)) {
+      const path = `${place}/${name}`;
+      if (name !== "schema") judge(inner, path);
+      else if (++count > 0 && ajv.validateSchema(inner) !== true) wrong.push(path);
+    }
+  };
+  judge(body.paths, "");
+  assert.deepEqual(wrong, []);
+  assert.ok(count > 100, `only ${count} schemas were found`);
+  assert.equal(ajv.validateSchema({ properties: { a: { type: "strnig" } } }), false);
 });
 
 const cluster: ClusterDoor = {

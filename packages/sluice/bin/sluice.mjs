@@ -11,4 +11,7 @@ if (major < NODE_MIN[0] || (major === NODE_MIN[0] && minor < NODE_MIN[1])) {
   process.exit(1);
 }
 
+// Before the command is loaded, or Node would compile that without the cache.
+const { keepCompiled } = await import("@sluice/cli/compile-cache");
+keepCompiled(process.env);
 await import("@sluice/cli");

@@ -29,7 +29,7 @@ export async function createCluster(call: Call): Promise<number> {
 }
 
 async function create(call: Call): Promise<{ name: string; partitions: number }> {
-  const settings = serveSettings(call);
+  const settings = await serveSettings(call);
   const partitions = wholeOf(call, "partitions", 1);
   const url = clusterDatabase(settings);
   if (url === undefined) {
@@ -79,7 +79,7 @@ export async function moveQueue(call: Call, queue: string): Promise<number> {
 
 /** Where the cluster of a command is, and what works on it. */
 export async function onNats(call: Call) {
-  const settings = serveSettings(call);
+  const settings = await serveSettings(call);
   if (settings.cluster === undefined)
     throw new Misuse("--cluster nats://a,b,c or postgres://host/database is needed");
   const { clusterNats, ...commands } = await needs(

@@ -15,7 +15,7 @@ ${SERVE_USAGE}
   options: { ...SERVE_OPTIONS, demo: { type: "boolean" } },
   run: async (call) => {
     wordsOf(call.words);
-    const settings = serveSettings(call);
+    const settings = await serveSettings(call);
     const flags = () => import("@sluice/server/v8-flags");
     const { setServerFlags } = await needs("sluice serve", ["@sluice/server"], flags);
     setServerFlags();

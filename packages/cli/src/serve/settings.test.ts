@@ -14,43 +14,46 @@ function read(
   values: Call["values"],
   env: Record<string, string> = {},
   yaml?: string,
-): ServerSettings {
+): Promise<ServerSettings> {
   const config = join(folder, "sluice.yaml");
   if (yaml !== undefined) writeFileSync(config, yaml);
   const said = yaml === undefined ? values : { ...values, config };
   return serveSettings({ values: said, env } as unknown as Call);
 }
 
-test("what is said closer to the command wins", () => {
+test("what is said closer to the command wins", async () => {
   const yaml = "port: 1\nhost: a\ndir: b";
-  assert.deepEqual(read({ port: "3" }, { SLUICE_PORT: "2", SLUICE_HOST: "c" }, yaml), {
+  assert.deepEqual(await read({ port: "3" }, { SLUICE_PORT: "2", SLUICE_HOST: "c" }, yaml), {
     port: 3,
     host: "c",
     dir: "b",
   });
 });
 
-test("flags, lists and numbers are read from each place", () => {
+test("flags, lists and numbers are read from each place", async () => {
   const wanted = { keys: true, allowHosts: ["a", "b"], addsPerSecond: 5 };
-  assert.deepEqual(read({ keys: true, "allow-hosts": ["a,b"], "adds-per-second": "5" }), wanted);
+  assert.deepEqual(
+    await read({ keys: true, "allow-hosts": ["a,b"], "adds-per-second": "5" }),
+    wanted,
+  );
   const env = { SLUICE_KEYS: "1", SLUICE_ALLOW_HOSTS: "a, b", SLUICE_ADDS_PER_SECOND: "5" };
-  assert.deepEqual(read({}, env), wanted);
-  assert.deepEqual(read({}, {}, "keys: true\nallowHosts: [a, b]\naddsPerSecond: 5"), wanted);
+  assert.deepEqual(await read({}, env), wanted);
+  assert.deepEqual(await read({}, {}, "keys: true\nallowHosts: [a, b]\naddsPerSecond: 5"), wanted);
 });
 
-test("durations are milliseconds or texts in each place", () => {
+test("durations are milliseconds or texts in each place", async () => {
   const wanted = { resume: 5_000, cooldownMax: 60_000 };
-  assert.deepEqual(read({ resume: "5s", "cooldown-max": "60000" }), wanted);
-  assert.deepEqual(read({}, { SLUICE_RESUME: "5000", SLUICE_COOLDOWN_MAX: "1m" }), wanted);
-  assert.deepEqual(read({}, {}, "resume: 5s\ncooldownMax: 60000"), wanted);
+  assert.deepEqual(await read({ resume: "5s", "cooldown-max": "60000" }), wanted);
+  assert.deepEqual(await read({}, { SLUICE_RESUME: "5000", SLUICE_COOLDOWN_MAX: "1m" }), wanted);
+  assert.deepEqual(await read({}, {}, "resume: 5s\ncooldownMax: 60000"), wanted);
 });
 
-test("a name that looks like a number stays a text", () => {
-  assert.deepEqual(read({ dir: "5" }, { SLUICE_NODE: "7" }), { dir: "5", node: "7" });
+test("a name that looks like a number stays a text", async () => {
+  assert.deepEqual(await read({ dir: "5" }, { SLUICE_NODE: "7" }), { dir: "5", node: "7" });
 });
 
-test("an empty variable is as good as none", () => {
-  assert.deepEqual(read({}, { SLUICE_PORT: "" }), {});
+test("an empty variable is as good as none", async () => {
+  assert.deepEqual(await read({}, { SLUICE_PORT: "" }), {});
 });
 
 for (const [what, values, env, yaml, said] of [
@@ -69,13 +72,14 @@ for (const [what, values, env, yaml, said] of [
   ["no YAML", {}, {}, "a: [", /is not YAML: .*line 1/],
   ["no names", {}, {}, "- 1", /must have names and values/],
 ] as const) {
-  test(`${what} that cannot be is refused by its place`, () => {
-    assert.throws(() => read(values, env, yaml), { message: said });
+  test(`${what} that cannot be is refused by its place`, async () => {
+    await assert.rejects(read(values, env, yaml), { message: said });
   });
 }
 
-test("a file that is not there is refused by its path", () => {
-  assert.throws(() => serveSettings({ values: { config: "/no/such" }, env: {} } as never), {
+test("a file that is not there is refused by its path", async () => {
+  const reading = serveSettings({ values: { config: "/no/such" }, env: {} } as never);
+  await assert.rejects(reading, {
     message: /\/no\/such cannot be read/,
   });
 });

@@ -11,7 +11,6 @@ import {
   SluiceError,
   variableOf,
 } from "@sluice/protocol";
-import { parse } from "yaml";
 import { type Call, type Options, textOf } from "../command.ts";
 import { valueFrom } from "../settings.ts";
 
@@ -44,9 +43,9 @@ function sentenceOf({ text, default: value, reckoned }: Field): string {
   return `${text.replace(/\.$/, "")} (default ${reckoned ?? value}).`;
 }
 
-export function serveSettings(call: Call): ServerSettings {
+export async function serveSettings(call: Call): Promise<ServerSettings> {
   const path = textOf(call, "config") ?? call.env.SLUICE_CONFIG;
-  const file = path === undefined ? {} : readFile(path);
+  const file = path === undefined ? {} : await readFile(path);
   const found: Record<string, unknown> = {};
   for (const name of NAMES) {
     const flag = flagOf(name);
@@ -60,13 +59,15 @@ export function serveSettings(call: Call): ServerSettings {
   return found;
 }
 
-function readFile(path: string): Readonly<Record<string, unknown>> {
+async function readFile(path: string): Promise<Readonly<Record<string, unknown>>> {
   let text: string;
   try {
     text = readFileSync(path, "utf8");
   } catch (error) {
     throw new SluiceError("INVALID", `${path} cannot be read: ${(error as Error).message}`);
   }
+  // 72 modules, which a server without such a file does not load.
+  const { parse } = await import("yaml");
   let value: unknown;
   try {
     value = parse(text) ?? {};

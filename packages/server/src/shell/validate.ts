@@ -8,8 +8,17 @@ import { Ajv, type ValidateFunction } from "ajv";
 import type { FastifySchemaCompiler } from "fastify";
 import { checkedPart } from "../routes/judged.ts";
 
-/** `verbose` tells the value that was wrong, so that the answer can. */
-const OPTIONS = { allErrors: false, strict: false, useDefaults: true, verbose: true } as const;
+/**
+ * `verbose` tells the value that was wrong, so that the answer can. The schemas are not checked
+ * themselves, since that takes 30 ms of the first request: a test checks them.
+ */
+const OPTIONS = {
+  allErrors: false,
+  strict: false,
+  useDefaults: true,
+  verbose: true,
+  validateSchema: false,
+} as const;
 
 export function newValidator(): FastifySchemaCompiler<object> {
   const exact = new Ajv(OPTIONS);
