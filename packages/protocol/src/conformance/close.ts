@@ -86,9 +86,9 @@ export const closing = cases("close", {
     async (scene) => {
       const end = scene.broker.ended(await scene.add("x"));
       await scene.waits(end, "the end");
-      const refusal = rejects(scene.atOnce(end, "the end"), "CLOSED", "the end");
+      const refusal = rejects(end, "CLOSED", "the end");
       await scene.broker.close();
-      await refusal;
+      await scene.atOnce(refusal, "the end");
     },
   ),
 
