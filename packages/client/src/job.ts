@@ -7,6 +7,7 @@ import {
   type JobInfo,
   type JobOptions,
   type LogLine,
+  type NewJob,
   PreparedJob,
   readJob,
   SluiceError,
@@ -35,7 +36,7 @@ export function prepare(
   local: LocalOptions,
   payload: unknown,
   options: JobOptions | undefined,
-): PreparedJob | Promise<PreparedJob> {
+): NewJob | Promise<NewJob> {
   if (local.schema === undefined) return build(local, payload, options);
   const valid = validate(local.schema, payload);
   if (!(valid instanceof Promise)) return build(local, valid, options);
@@ -46,12 +47,23 @@ function build(
   { codec, policy }: LocalOptions,
   payload: unknown,
   options: JobOptions | undefined,
-): PreparedJob {
+): NewJob {
+  const bytes = encodePayload(codec, payload);
+  const said = policy === undefined ? options : applyPolicy(policy, payload, options ?? {});
+  if (said === undefined || saysNothing(said)) return { payload: bytes };
   const job = new PreparedJob();
-  job.payload = encodePayload(codec, payload);
-  if (policy !== undefined) readJob(job, applyPolicy(policy, payload, options ?? {}));
-  else if (options !== undefined) readJob(job, options);
+  job.payload = bytes;
+  readJob(job, said);
   return job;
+}
+
+/** A job without options is kept until it is answered without the places for them: 200 bytes. */
+function saysNothing(options: object): boolean {
+  for (const name in options) {
+    if (name !== "payload" && (options as Record<string, unknown>)[name] !== undefined)
+      return false;
+  }
+  return true;
 }
 
 /** An item of `addBulk`: the payload among its options. */

@@ -24,7 +24,7 @@ export interface OperationOptions extends CallOptions {
 }
 
 const CALL = ["signal", "timeout"];
-export const OPERATION = [...CALL, "operationId"];
+const OPERATION = [...CALL, "operationId"];
 
 /** Undefined when nothing is given. */
 export function parseCall(field: string, options: unknown): PortOptions | undefined {
