@@ -1,7 +1,8 @@
 import type { Engine, GoneBodies } from "@sluice/engine";
 import type { Log, Position, Span } from "@sluice/log";
 import { SluiceError } from "@sluice/protocol";
-import { type Body, bodyAt, bodyBytes, LENGTHS_BYTES } from "./codec/body.ts";
+import { type Body, bodyAt } from "./codec/body.ts";
+import { PagedBodies } from "./paged-bodies.ts";
 
 /**
  * Where facts are in memory, and where in the log.
@@ -71,7 +72,7 @@ export class Chunk {
 const OFFSETS = 2 ** 27;
 
 export class Chunks {
-  readonly #log: Log;
+  readonly #paged: PagedBodies;
   readonly #memoryBytes: number;
   /** Facts are gathered in chunks of this size; a larger fact gets a chunk of its own. */
   readonly chunkBytes: number;
@@ -87,7 +88,7 @@ export class Chunks {
   #unplacedBytes = 0;
 
   constructor(log: Log, memoryBytes: number, chunkBytes: number) {
-    this.#log = log;
+    this.#paged = new PagedBodies(log);
     this.#memoryBytes = memoryBytes;
     this.chunkBytes = chunkBytes;
   }
@@ -258,21 +259,16 @@ export class Chunks {
   }
 
   #readPaged(chunk: Chunk, offset: number): Body | Promise<Body> {
-    const part = chunk.parts.findLast((one) => one.from <= offset);
+    const part = partAt(chunk.parts, offset);
     if (part === undefined) throw new SluiceError("INTERNAL", `offset ${offset} is forgotten`);
-    const { position } = part;
-    const from = offset - part.from + part.offset;
-    const lengths = this.#log.read(position, from, LENGTHS_BYTES);
-    if (lengths instanceof Promise) {
-      return lengths.then((bytes) => this.#readRest(position, from, bytes));
-    }
-    return this.#readRest(position, from, lengths);
+    return this.#paged.read(part, offset - part.from + part.offset);
   }
+}
 
-  #readRest(position: Position, from: number, lengths: Uint8Array): Body | Promise<Body> {
-    const bytes = this.#log.read(position, from, bodyBytes(lengths));
-    return bytes instanceof Promise ? bytes.then((read) => bodyAt(read, 0)) : bodyAt(bytes, 0);
-  }
+function partAt(parts: readonly Part[], offset: number): Part | undefined {
+  let last = parts.length - 1;
+  while (last >= 0 && parts[last]!.from > offset) last--;
+  return parts[last];
 }
 
 /**

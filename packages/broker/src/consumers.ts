@@ -10,11 +10,12 @@ import {
   type WorkerInfo,
   type WorkerPlace,
 } from "@sluice/protocol";
-import { type Chunks, readBody } from "./chunks.ts";
+import type { Chunks } from "./chunks.ts";
 import type { Body } from "./codec/body.ts";
 import { idOf } from "./job-ids.ts";
 import type { Journal } from "./journal.ts";
 import type { LeaseTokens } from "./lease-tokens.ts";
+import { readBodies } from "./read-bodies.ts";
 
 /** Receivers that take longer than this block the process: a handler that does not await. */
 const HELD_UP_MS = 20;
@@ -284,18 +285,10 @@ export class Consumers {
 
   /** Answers a promise when payloads have to be read first. */
   #sendNow(granted: Granted): Promise<void> | undefined {
-    const bodies: (Body | Promise<Body> | undefined)[] = [];
-    let isReading = false;
-    for (const { id } of granted.leases) {
-      const read = readBody(this.#engine, this.#chunks, id);
-      if (read instanceof Promise) isReading = true;
-      bodies.push(read);
-    }
-    if (!isReading) {
-      this.#handOver(granted, bodies as (Body | undefined)[]);
-      return undefined;
-    }
-    return Promise.all(bodies).then((read) => this.#handOver(granted, read));
+    const bodies = readBodies(this.#engine, this.#chunks, granted.leases);
+    if (bodies instanceof Promise) return bodies.then((read) => this.#handOver(granted, read));
+    this.#handOver(granted, bodies);
+    return undefined;
   }
 
   #handOver({ leases, to }: Granted, bodies: readonly (Body | undefined)[]): void {

@@ -18,8 +18,12 @@ export function keepCompiled(env: Env): void {
   const dir = ownDirectory(env);
   if (dir === undefined) return;
   // Node's own variables hold: NODE_COMPILE_CACHE has chosen a directory by now, and with
-  // NODE_DISABLE_COMPILE_CACHE this does nothing. Other runtimes may lack it.
-  process.getBuiltinModule("node:module").enableCompileCache?.(dir);
+  // NODE_DISABLE_COMPILE_CACHE this does nothing.
+  try {
+    process.getBuiltinModule("node:module").enableCompileCache(dir);
+  } catch {
+    // A runtime without it starts as it always does.
+  }
 }
 
 /** Made if it is missing; undefined when it cannot be made, or is not the user's alone. */

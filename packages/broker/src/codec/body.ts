@@ -46,6 +46,13 @@ export function bodyAt(bytes: Uint8Array, at: number): Body {
   };
 }
 
+/** The same of a body that may not be there to its end: then undefined. */
+export function wholeBodyAt(bytes: Uint8Array, at: number): Body | undefined {
+  const rest = bytes.length - at - LENGTHS_BYTES;
+  if (rest < 0 || lengthAt(bytes, at) + lengthAt(bytes, at + 4) > rest) return undefined;
+  return bodyAt(bytes, at);
+}
+
 const NO_BYTES = new Uint8Array(0);
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();

@@ -60,9 +60,15 @@ const PLANTED: Readonly<Record<string, BrokerBug>> = {
   },
   "a body is read from the wrong place of its batch": {
     file: "chunks.ts",
-    find: "chunk.parts.findLast((one) => one.from <= offset);",
-    put: "chunk.parts.findLast((one) => one.from <= Math.max(0, offset - 200));",
+    find: "const part = partAt(chunk.parts, offset);",
+    put: "const part = partAt(chunk.parts, Math.max(0, offset - 200));",
     seed: 1,
+  },
+  "a body is read from a window of another batch": {
+    file: "paged-bodies.ts",
+    find: "window?.position !== position ||",
+    put: "window === undefined ||",
+    seed: 3,
   },
   "time goes back to the clock after a restart": {
     file: "runtime.ts",
