@@ -23,6 +23,7 @@ const LEASE_MS = 20_000;
 const TURNS_MAX = 800;
 // Ticks are at whole seconds. A manual run is recognised by its time.
 const SECOND_MS = 1000;
+const LONG_MS = 3_600_000;
 
 export async function runScheduleWorld(
   seed: number,
@@ -55,6 +56,7 @@ class ScheduleWorld {
   #after: SimDisk | undefined;
   #lives = 0;
   readonly #brokers: Broker[] = [];
+  readonly #clocks: SimClock[] = [];
 
   constructor(seed: number, module: BrokerModule) {
     this.#random = new Random(seed);
@@ -86,9 +88,14 @@ class ScheduleWorld {
     await this.#end("close");
   }
 
-  // A broker with a planted bug may have something to do at every turn, long after its world.
+  // A broker with a planted bug may have something to do at every turn, long after its world. One
+  // that waits for a dead disk is never closed: it stops when it has waited for long.
   leave(): void {
     for (const broker of this.#brokers) broker.close().catch(() => {});
+    for (const clock of [...this.#clocks, this.#clock]) {
+      clock.forget();
+      clock.step(LONG_MS);
+    }
   }
 
   get #wall(): number {
@@ -154,6 +161,7 @@ class ScheduleWorld {
     clock.wallAheadMs = wallAheadMs;
     // What is left of the broker that is gone has no timers any more.
     this.#clock.forget();
+    this.#clocks.push(this.#clock);
     this.#clock = clock;
   }
 
