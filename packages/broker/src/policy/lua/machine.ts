@@ -1,5 +1,6 @@
 import { LuaFactory } from "wasmoon";
 import { BATCH_MS, SOFT_LIMIT_MS } from "../../limits.ts";
+import { ACCOUNT_BYTES, allocatorOf, MAX, REFUSED, USED } from "./allocator.ts";
 
 /** The functions of Lua's C interface that are used, and the memory they work on. */
 interface Lua {
@@ -49,6 +50,7 @@ const OWN_MS = 2;
 /** One that swallows the interruption is interrupted again, until its thread is ended. */
 const AGAIN_MS = 1;
 
+const NO_MEMORY = "there is no memory for another script";
 const TOO_LONG = `the call took longer than ${SOFT_LIMIT_MS} ms`;
 
 /**
@@ -61,37 +63,46 @@ export class Machine {
   readonly #hook: number;
   readonly #mark: number;
   readonly #names = new Map<string, number>();
-  readonly #memory = new Map<number, { used: number; max: number; isRefused: boolean }>();
-  readonly #ids = new Map<number, number>();
+  /** The address of each state's account of memory. */
+  readonly #accounts = new Map<number, number>();
   readonly #progress: Int32Array;
-  #lastId = 0;
   #deadline = 0;
   #ownFrom = -1;
   #batchEnd = 0;
   /** Calls that were interrupted because they took too long. */
   interruptions = 0;
 
-  private constructor(lua: Lua, progress: Int32Array) {
+  private constructor(lua: Lua, allocator: (...args: number[]) => number, progress: Int32Array) {
     this.#lua = lua;
     this.#progress = progress;
-    this.#allocator = lua.addFunction(this.#allocate, "iiiii");
+    this.#allocator = lua.addFunction(allocator, "iiiii");
     this.#hook = lua.addFunction(this.#interrupt, "vii");
     this.#mark = lua.addFunction(this.#begin, "ii");
   }
 
   /** `progress` is counted up at every call of a script. */
   static async start(progress: Int32Array): Promise<Machine> {
-    const { module } = await new LuaFactory().getLuaModule();
-    return new Machine(module as unknown as Lua, progress);
+    const { module, exports } = await loadLua();
+    // What is called through the exports saves the checks of the loader.
+    const lua: Record<string, unknown> = Object.create(module);
+    for (const [name, value] of Object.entries(exports)) lua[`_${name}`] = value;
+    return new Machine(lua as unknown as Lua, allocatorOf(exports), progress);
   }
 
   /** A new state with this much memory. */
   open(memoryBytes: number): number {
-    const id = ++this.#lastId;
-    this.#memory.set(id, { used: 0, max: memoryBytes, isRefused: false });
-    const lua = this.#lua._lua_newstate(this.#allocator, id);
-    if (lua === 0) throw new Error("there is no memory for another script");
-    this.#ids.set(lua, id);
+    const account = this.#lua._malloc(ACCOUNT_BYTES);
+    if (account === 0) throw new Error(NO_MEMORY);
+    const view = new DataView(this.#lua.HEAPU8.buffer, account);
+    view.setUint32(USED, 0, true);
+    view.setUint32(MAX, memoryBytes, true);
+    view.setUint32(REFUSED, 0, true);
+    const lua = this.#lua._lua_newstate(this.#allocator, account);
+    if (lua === 0) {
+      this.#lua._free(account);
+      throw new Error(NO_MEMORY);
+    }
+    this.#accounts.set(lua, account);
     for (const [name, open] of LIBRARIES) {
       this.#lua[open](lua);
       this.#lua._lua_setglobal(lua, this.#name(name));
@@ -102,8 +113,8 @@ export class Machine {
 
   close(lua: number): void {
     this.#lua._lua_close(lua);
-    this.#memory.delete(this.#ids.get(lua)!);
-    this.#ids.delete(lua);
+    this.#lua._free(this.#accounts.get(lua)!);
+    this.#accounts.delete(lua);
   }
 
   /** A batch begins: the time that it may take is counted from here. */
@@ -113,17 +124,19 @@ export class Machine {
 
   /** Whether the state has asked for more memory than it may have, since it was asked last. */
   wasRefusedMemory(lua: number): boolean {
-    const memory = this.#memory.get(this.#ids.get(lua)!)!;
-    const was = memory.isRefused;
-    memory.isRefused = false;
+    const view = new DataView(this.#lua.HEAPU8.buffer, this.#accounts.get(lua)!);
+    const was = view.getUint32(REFUSED, true) !== 0;
+    view.setUint32(REFUSED, 0, true);
     return was;
   }
 
   loadText(lua: number, text: string): void {
     const bytes = Buffer.from(text);
-    this.#withBytes(bytes, (at) =>
-      this.#lua._luaL_loadbufferx(lua, at, bytes.length, this.#name("=sandbox"), 0),
-    );
+    this.#withBytes(bytes, (at) => {
+      const name = this.#name("=sandbox");
+      const isWrong = this.#lua._luaL_loadbufferx(lua, at, bytes.length, name, 0) !== 0;
+      if (isWrong) throw new Error(Buffer.from(this.bytes(lua, -1)).toString());
+    });
   }
 
   pushMark(lua: number): void {
@@ -199,7 +212,8 @@ export class Machine {
     this.#deadline = now + SOFT_LIMIT_MS;
     this.#ownFrom = -1;
     this.#progress[0]!++;
-    this.#lua._lua_pushboolean(lua!, now > this.#batchEnd ? 1 : 0);
+    if (now <= this.#batchEnd) return 0;
+    this.#lua._lua_pushboolean(lua!, 1);
     return 1;
   };
 
@@ -215,23 +229,27 @@ export class Machine {
     this.pushText(lua!, TOO_LONG);
     this.#lua._lua_error(lua!);
   };
+}
 
-  /** Lua's allocator: what a state holds is counted, and refused beyond its share. */
-  readonly #allocate = (id?: number, pointer?: number, old?: number, size?: number): number => {
-    const memory = this.#memory.get(id!)!;
-    // Without a pointer `old` is no size but the kind of what is made.
-    const had = pointer === 0 ? 0 : old!;
-    if (size === 0) {
-      memory.used -= had;
-      this.#lua._free(pointer!);
-      return 0;
-    }
-    if (size! > had && memory.used + size! - had > memory.max) {
-      memory.isRefused = true;
-      return 0;
-    }
-    const at = this.#lua._realloc(pointer!, size!);
-    if (at !== 0) memory.used += size! - had;
-    return at;
-  };
+/**
+ * The loader's module, and the exports that it wraps in checks and keeps to itself: they are taken
+ * from the call that makes them.
+ */
+async function loadLua(): Promise<{ module: object; exports: WebAssembly.ModuleImports }> {
+  const { instantiate } = WebAssembly;
+  let exports: WebAssembly.ModuleImports = {};
+  WebAssembly.instantiate = (async (
+    bytes: Uint8Array<ArrayBuffer>,
+    imports: WebAssembly.Imports,
+  ) => {
+    const made = await instantiate(bytes, imports);
+    exports = made.instance.exports as WebAssembly.ModuleImports;
+    return made;
+  }) as typeof instantiate;
+  try {
+    const { module } = await new LuaFactory().getLuaModule();
+    return { module, exports };
+  } finally {
+    WebAssembly.instantiate = instantiate;
+  }
 }
