@@ -24,6 +24,8 @@ export interface LoadOptions {
   readonly works?: boolean;
   // Of the producer and of the consumer each.
   readonly connections?: number;
+  // Of the broker. Absent: its default.
+  readonly payloadMemoryBytes?: number;
   // Of a whole server. Absent: its stream alone.
   readonly threads?: number;
 }
@@ -44,7 +46,8 @@ export class StreamLoad implements AsyncDisposable {
   static async open(options: LoadOptions): Promise<StreamLoad> {
     const { payloadBytes, lanes, durability = "fsync", works = true, connections = 1 } = options;
     const load = new StreamLoad(options);
-    const served = [load.#scratch.fresh(), durability, options.threads ?? 0];
+    const { threads = 0, payloadMemoryBytes } = options;
+    const served = [load.#scratch.fresh(), durability, threads, payloadMemoryBytes];
     const url = await load.server.ask<string>("open", ...served);
     await load.producer.ask("open", url, payloadBytes, lanes, connections);
     await load.consumer.ask("open", url, works, connections);

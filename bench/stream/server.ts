@@ -16,9 +16,14 @@ const SEGMENT_BYTES = 16 * 1024 * 1024;
 setServerFlags();
 
 answer({
-  async open(dir: string, durability: "fsync" | "os", threads: number) {
+  async open(
+    dir: string,
+    durability: "fsync" | "os",
+    threads: number,
+    payloadMemoryBytes?: number,
+  ) {
     const log = await FileLog.open({ dir, durability, segmentBytes: SEGMENT_BYTES });
-    const broker = await openBroker({ log });
+    const broker = await openBroker({ log, ...(payloadMemoryBytes && { payloadMemoryBytes }) });
     if (threads > 0) return (await serve({ broker, threads, log: "silent" })).address;
     const http = createServer();
     serveStream(http, { open: async () => broker });

@@ -3,6 +3,7 @@ import type { Notebook } from "../steps/step-types.ts";
 import { Table } from "../tables/table.ts";
 import type { DedupeMode, Ending, HistoryEntry, JobSpec, LogLine } from "../types.ts";
 import type { Backoff } from "./backoff.ts";
+import { Bodies } from "./bodies.ts";
 import * as jobFields from "./job-fields.ts";
 
 const { HAS_EXTRA, IN_STRAND, JOB_INTS, LEASE, META } = jobFields;
@@ -150,7 +151,7 @@ export class ChunkedArray<T> {
 /** The jobs: rows, their extras and bodies. */
 export class JobTable extends Table {
   readonly extras = new ChunkedArray<Extra>();
-  readonly bodies = new ChunkedArray<unknown>();
+  readonly bodies = new Bodies();
 
   constructor(isReserved = false) {
     super(JOB_INTS, isReserved);
