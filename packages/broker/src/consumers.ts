@@ -1,4 +1,4 @@
-import type { Engine, Lease } from "@sluice/engine";
+import { type Engine, emptyHeld, type Held, type Lease } from "@sluice/engine";
 import {
   type ConsumeOptions,
   type Consumer,
@@ -109,6 +109,8 @@ export class Consumers {
   readonly #members = new Map<string, Map<string, LocalConsumer>>();
   /** Those whose credits the engine does not know yet. */
   readonly #changed = new Set<LocalConsumer>();
+  /** Of the job that is about to be delivered. */
+  readonly #held: Held = emptyHeld();
   /** Of the commit that gathers now. */
   #granted: Granted = { leases: [], to: [] };
   #commit = -1;
@@ -230,8 +232,14 @@ export class Consumers {
   grant(leases: readonly Lease[]): void {
     if (this.#commit !== this.#journal.gathering) this.#newCommit();
     const granted = this.#granted;
+    let last: Lease | undefined;
+    let consumer: LocalConsumer | undefined;
     for (const lease of leases) {
-      const consumer = this.#members.get(lease.queue)?.get(lease.worker);
+      // Most come in runs for the same worker.
+      if (last?.worker !== lease.worker || last.queue !== lease.queue) {
+        consumer = this.#members.get(lease.queue)?.get(lease.worker);
+      }
+      last = lease;
       granted.leases.push(lease);
       granted.to.push(consumer);
       if (consumer === undefined) continue;
@@ -322,7 +330,7 @@ export class Consumers {
   }
 
   #leasedJob(lease: Lease, body: Body, now: number): LeasedJob | undefined {
-    const held = this.#engine.held(lease.id, lease.lease);
+    const held = this.#engine.held(lease.id, lease.lease, this.#held);
     if (held === undefined) return undefined;
     // The log took longer than the lease: delivered now, the job would run beside the one that
     // gets its permits in the same turn.

@@ -21,6 +21,8 @@ type AnyListener = Listener<never>;
 let tell: (emitter: AnyEmitter, name: PropertyKey, event: unknown) => boolean;
 let listens: (emitter: AnyEmitter, name: PropertyKey) => boolean;
 
+const NO_LISTENERS: readonly AnyListener[] = [];
+
 const originals = new WeakMap<AnyListener, AnyListener>();
 
 export class Emitter<Events extends WithError> {
@@ -72,7 +74,7 @@ export class Emitter<Events extends WithError> {
   }
 
   #tell(name: PropertyKey, event: unknown): boolean {
-    const list = this.#listeners.get(name) ?? [];
+    const list = this.#listeners.get(name) ?? NO_LISTENERS;
     for (const listener of list) this.#call(name, listener as Listener<unknown>, event);
     const isHeardAbove = this.#above !== undefined && tell(this.#above, name, event);
     return isHeardAbove || list.length > 0;

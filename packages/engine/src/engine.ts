@@ -28,7 +28,7 @@ import type { AddResult, FairnessKey, JobSpec, Lease, NackOptions, WantOptions }
 import { add } from "./verbs/add.ts";
 import { ByHand } from "./verbs/by-hand.ts";
 import { charge } from "./verbs/charge.ts";
-import { countRun, dispatch, type Held, heldOf, want } from "./verbs/dispatch.ts";
+import { countRun, dispatch, emptyHeld, type Held, heldOf, want } from "./verbs/dispatch.ts";
 import { cancel, endJob, endWait, NOTHING, reportSuccess, revive } from "./verbs/end.ts";
 import { expireLease, extendLease, giveBack, nack, report, retryLetter } from "./verbs/fail.ts";
 import {
@@ -280,11 +280,14 @@ export class Engine {
     return row === 0 ? undefined : this.#core.queueOf(row).name;
   }
 
-  /** What a worker gets with its lease on a job; undefined if it does not hold the job. */
-  held(id: number, lease: number): Held | undefined {
+  /**
+   * What a worker gets with its lease on a job, written into `into`; undefined if it does not hold
+   * the job.
+   */
+  held(id: number, lease: number, into: Held = emptyHeld()): Held | undefined {
     const row = this.#core.ids.find(id);
     if (row === 0 || this.#core.queueOf(row).deleted) return undefined;
-    return heldOf(this.#core, row, lease);
+    return heldOf(this.#core, row, lease, into);
   }
 
   /** The body of a job; undefined when the job is not known. */

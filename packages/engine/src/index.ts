@@ -85,3 +85,4 @@ export type {
   QueueStats,
 } from "./types.ts";
 export { addSteps } from "./verbs/add.ts";
+export { emptyHeld, type Held } from "./verbs/dispatch.ts";

@@ -182,17 +182,21 @@ export interface Held {
   expiresAt: number;
 }
 
-export function heldOf(core: Core, row: number, lease: number): Held | undefined {
+/** Fills `into`, which may be used again: a new one for each delivery was 100 bytes of garbage. */
+export function heldOf(core: Core, row: number, lease: number, into: Held): Held | undefined {
   const { jobs } = core;
   if (jobs.state(row) !== LEASED_JOB || jobs.int(row, LEASE) !== lease) return undefined;
-  return {
-    attempts: jobs.int(row, ATTEMPTS) >>> 16,
-    deliveries: jobs.deliveries(row),
-    hasSteps: jobs.extra(row)?.steps !== undefined,
-    fairnessKey: core.lanes.keyOf(core.laneOf(row)),
-    addedAt: jobs.num(row, ADDED),
-    expiresAt: jobs.num(row, TIME),
-  };
+  into.attempts = jobs.int(row, ATTEMPTS) >>> 16;
+  into.deliveries = jobs.deliveries(row);
+  into.hasSteps = jobs.extra(row)?.steps !== undefined;
+  into.fairnessKey = core.lanes.keyOf(core.laneOf(row));
+  into.addedAt = jobs.num(row, ADDED);
+  into.expiresAt = jobs.num(row, TIME);
+  return into;
+}
+
+export function emptyHeld(): Held {
+  return { attempts: 0, deliveries: 0, hasSteps: false, fairnessKey: "", addedAt: 0, expiresAt: 0 };
 }
 
 /** Workers with free slots take turns: the one that was served goes to the end. */
