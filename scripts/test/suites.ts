@@ -6,7 +6,7 @@ export interface Suite {
   // counts as a failure.
   readonly budgetMs: number;
   readonly source: FileSource | CommandSource;
-  // Folders whose files share a process: those that use no global state and start no program.
+  // Folders whose files share a process: those whose tests leave nothing behind in it.
   readonly together?: readonly string[];
   // Files that run side by side; default one for each core.
   readonly concurrency?: number;
@@ -90,7 +90,10 @@ export const SUITES: readonly Suite[] = [
     source: files(".test.ts"),
     concurrency: 4,
     together: [
-      ...["engine", "protocol", "client", "log", "dashboard", "sim"].map((it) => `packages/${it}`),
+      ...["broker", "engine", "sluice", "client", "log", "protocol", "dashboard", "sim"].map(
+        (name) => `packages/${name}`,
+      ),
+      "apps/retracker",
       "bench",
     ],
   },
