@@ -6,6 +6,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { get } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { QueueInfo } from "@sluice/protocol";
 import { freePort } from "@sluice/server/testing/loopback";
 import { grouped } from "../engine/load.ts";
 import type { Figure, Group, Scale } from "../figure.ts";
@@ -97,8 +98,8 @@ async function firstAnswer(child: ChildProcess, port: number, untilMs: number): 
 }
 
 function waitingIn(body: string): number {
-  const { items } = JSON.parse(body) as { items: readonly { waiting: number }[] };
-  return items.reduce((sum, { waiting }) => sum + waiting, 0);
+  const { items } = JSON.parse(body) as { items: readonly QueueInfo[] };
+  return items.reduce((sum, { stats }) => sum + stats.waiting, 0);
 }
 
 function ask(port: number): Promise<string | undefined> {
