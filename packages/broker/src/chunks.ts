@@ -134,6 +134,8 @@ export class Chunks {
 
   /** Releases bodies that no job has any more; one that has no name yet was never bound. */
   releaseAll({ bodies, sizes }: GoneBodies): void {
+    // A replay asks after each fact, and emptying an empty array took 3 % of it.
+    if (bodies.length === 0) return;
     for (let i = 0; i < bodies.length; i++) {
       const body = bodies[i];
       if (typeof body === "number") this.release(body, sizes[i]!);
