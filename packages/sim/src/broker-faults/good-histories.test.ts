@@ -38,6 +38,16 @@ test("a good history passes: a lease ran out, and no one saw the death before th
   story.deliver(1, 2).ack(1, 2).finish();
 });
 
+test("a good history passes: a job that was redriven is cancelled by its key while it runs", () => {
+  const story = new Story().add(1, { attempts: 1, dedupe: { key: "k", mode: "pending" } });
+  story.deliver(1).crash();
+  story.look([{ state: "running", at: story.at + LEASE_MS }]).pass(LEASE_MS);
+  story.done({ call: "redrive", queue: "q.dlq" }, { ok: 1 });
+  story.deliver(1, 2).ok({ call: "cancelByKey", queue: "q", keys: ["k"] });
+  story.done({ call: "ack", leases: ["a1.2"] }, { error: "ALREADY_FINISHED" });
+  story.look([]).finish();
+});
+
 test("a good history passes: what was run again is delivered before any answer", () => {
   const ack: PortCall = { call: "ack", leases: ["a1.1"] };
   for (const [end, isCancelled] of [

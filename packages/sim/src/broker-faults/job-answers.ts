@@ -165,19 +165,30 @@ function isBack({ lease, open }: KnownJob, n: number): boolean {
 
 function onQueue(
   book: KnownJobs,
-  { call, at }: OpenCall,
+  { n, call, at }: OpenCall,
   about: readonly KnownJob[],
   items: readonly ItemAnswer[],
   answeredAt: number,
 ): void {
   for (const job of about) {
     if (call.call === "cancelByKey") {
-      job.mayBePurged ||= items.some((item) => "ok" in item && item.ok === true);
-      job.hasLostKey = true;
+      cancelledByKey(job, n, items);
     }
     if (call.call === "purge" && job.purging === job.lease) job.purgedAt = at;
     if (call.call === "deleteQueue") deleted(book, job, at);
     if (call.call === "redrive") redriven(job, answeredAt);
+  }
+}
+
+// The answer does not say which job of the key it was. News of an end is of no use for a job that
+// was run again, so its lease may be over, if it was there before the call.
+function cancelledByKey(job: KnownJob, n: number, items: readonly ItemAnswer[]): void {
+  const { lease } = job;
+  const mayBeIt = items.some((item) => "ok" in item && item.ok === true);
+  job.mayBePurged ||= mayBeIt;
+  job.hasLostKey = true;
+  if (mayBeIt && job.isSecondLife && lease !== undefined && lease.afterCall < n) {
+    lease.mayBeOver = true;
   }
 }
 
