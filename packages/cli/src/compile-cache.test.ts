@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import {
   chmodSync,
+  chownSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -68,6 +69,18 @@ test("a directory of another user is not used", (t) => {
   assert.equal(ownDirectory({ XDG_CACHE_HOME: base }), undefined);
 });
 
+test("a home of another user is not used, and nothing is made in it", (t) => {
+  if (process.geteuid?.() !== 0) return t.skip("only root can give a directory away");
+  const home = freshDir(t);
+  chownSync(home, 65_534, 65_534);
+  assert.equal(ownDirectory({ HOME: home }), undefined);
+  assert.deepEqual(readdirSync(home), []);
+});
+
+test("a place that is not absolute is not used", () => {
+  assert.equal(ownDirectory({ XDG_CACHE_HOME: "cache" }), undefined);
+});
+
 test("there is none without a home, or where none can be made", (t) => {
   assert.equal(ownDirectory({}), undefined);
   const file = join(freshDir(t), "file");
@@ -91,5 +104,5 @@ test("the command works without a place, and keeps nothing when Node may not", (
   const env = { HOME: file, XDG_CACHE_HOME: file, LOCALAPPDATA: file };
   assert.equal(version(env), version({ ...env, NODE_DISABLE_COMPILE_CACHE: "1" }));
   version({ XDG_CACHE_HOME: base, LOCALAPPDATA: base, NODE_DISABLE_COMPILE_CACHE: "1" });
-  assert.deepEqual(readdirSync(join(base, "sluice")), []);
+  assert.deepEqual(readdirSync(base), ["file"]);
 });

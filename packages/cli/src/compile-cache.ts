@@ -5,20 +5,23 @@
  * What is kept is run as it is. So it lies in a directory of the user, and is not used when others
  * could write there. Node's own place, below the directory for temporary files, is shared.
  */
-import { lstatSync, mkdirSync, realpathSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, lstatSync, mkdirSync, realpathSync } from "node:fs";
+import { dirname, isAbsolute, join } from "node:path";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
 /** The mode bits with which others could write. */
 const OTHERS_WRITE = 0o022;
+/** In such a directory only the owner of a file renames it. */
+const STICKY = 0o1000;
+const ROOT = 0;
 
 /** Without a fitting directory the command works all the same, and starts more slowly. */
 export function keepCompiled(env: Env): void {
+  // NODE_COMPILE_CACHE has chosen a directory by now.
+  if (env.NODE_DISABLE_COMPILE_CACHE || env.NODE_COMPILE_CACHE) return;
   const dir = ownDirectory(env);
   if (dir === undefined) return;
-  // Node's own variables hold: NODE_COMPILE_CACHE has chosen a directory by now, and with
-  // NODE_DISABLE_COMPILE_CACHE this does nothing.
   try {
     process.getBuiltinModule("node:module").enableCompileCache(dir);
   } catch {
@@ -29,8 +32,9 @@ export function keepCompiled(env: Env): void {
 /** Made if it is missing; undefined when it cannot be made, or is not the user's alone. */
 export function ownDirectory(env: Env): string | undefined {
   const base = cacheBase(env);
-  if (base === undefined) return undefined;
+  if (base === undefined || !isAbsolute(base)) return undefined;
   try {
+    if (!isSafe(realpathSync(existing(base)))) return undefined;
     mkdirSync(base, { recursive: true, mode: 0o700 });
     const dir = join(realpathSync(base), "sluice");
     mkdirSync(dir, { recursive: true, mode: 0o700 });
@@ -52,4 +56,22 @@ function isOwn(path: string): boolean {
   // On Windows the rights of a user's directory are not in its mode.
   if (process.getuid === undefined) return true;
   return stat.uid === process.geteuid!() && (stat.mode & OTHERS_WRITE) === 0;
+}
+
+/** The nearest directory that is there. */
+function existing(path: string): string {
+  return existsSync(path) ? path : existing(dirname(path));
+}
+
+/**
+ * Whether no other user but root can rename a directory on this path: its place would then be
+ * another one while the command runs. So a command that root runs with the home of another user
+ * keeps nothing there.
+ */
+function isSafe(path: string): boolean {
+  if (process.geteuid === undefined) return true;
+  const { uid, mode } = lstatSync(path);
+  if (uid !== ROOT && uid !== process.geteuid()) return false;
+  if ((mode & OTHERS_WRITE) !== 0 && (mode & STICKY) === 0) return false;
+  return path === dirname(path) || isSafe(dirname(path));
 }

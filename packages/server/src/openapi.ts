@@ -21,7 +21,11 @@ export function describe(app: FastifyInstance, info: ApiInfo): void {
     response: { 200: { type: "object", description: "An OpenAPI 3.1 document." } },
     config: { isPublic: true },
     handler: async (_, reply) => {
-      text ??= documentOf(routes, info);
+      text ??= documentOf(routes, info).catch((error: unknown) => {
+        // The next request tries again.
+        text = undefined;
+        throw error;
+      });
       return reply.type("application/json; charset=utf-8").send(await text);
     },
   });

@@ -16,10 +16,7 @@ ${SERVE_USAGE}
   run: async (call) => {
     wordsOf(call.words);
     const settings = await serveSettings(call);
-    const flags = () => import("@sluice/server/v8-flags");
-    const { setServerFlags } = await needs("sluice serve", ["@sluice/server"], flags);
-    setServerFlags();
-    const { startServer } = await import("../serve/server.ts");
+    const { startServer } = await needs("sluice serve", ["@sluice/server"], loadServer);
     const { postgres } = settings;
     if (settings.cluster === undefined) return run(call, await startServer(settings), postgres);
     const cluster = () => import("../serve/cluster.ts");
@@ -28,6 +25,12 @@ ${SERVE_USAGE}
     return run(call, await startNode(settings, { stop: call.stop, say }), postgres);
   },
 };
+
+async function loadServer() {
+  const { setServerFlags } = await import("@sluice/server/v8-flags");
+  setServerFlags();
+  return import("../serve/server.ts");
+}
 
 const CONFIRMS_NOTHING = "nothing more is confirmed, so the server stops";
 

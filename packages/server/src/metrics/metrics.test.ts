@@ -34,6 +34,14 @@ test("the figures of queues, times, the log, lanes and gates are there", async (
   assert.equal(series.length, 1, "asking twice counts nothing twice");
 });
 
+test("the processor time of the process counts from its start", async (t) => {
+  const { call } = await start(t);
+  const { user, system } = process.cpuUsage();
+  const body = (await call("GET /metrics")).body as string;
+  const [, seconds] = /^process_cpu_seconds_total ([0-9.e-]+)$/m.exec(body) ?? [];
+  assert.ok(Number(seconds) >= (user + system) / 1e6, `${seconds} s of ${user + system} µs`);
+});
+
 test("scripts, gates and redriven jobs are counted", async (t) => {
   const { broker, call } = await start(t);
   const lua = "function on_enqueue(m) if m.headers.bad then error('no') end return {} end";
