@@ -224,6 +224,7 @@ export class Chunks {
 
   /** The log has forgotten what is before a position: no live job is there. */
   forget(before: Position): void {
+    this.#paged.forget(before);
     const kept = this.#stretches.findLastIndex(({ first }) => first <= before);
     if (kept > 0) this.#stretches.splice(0, kept);
     for (const chunk of [...this.upTo(before)]) {

@@ -5,6 +5,7 @@ import { MemoryLog } from "@sluice/log";
 import { Chunks } from "./chunks.ts";
 import { type Body, plainHeaders, writeBody } from "./codec/body.ts";
 import { ByteWriter } from "./codec/byte-writer.ts";
+import { PagedBodies } from "./paged-bodies.ts";
 import { readBodies } from "./read-bodies.ts";
 
 const COUNT = 300;
@@ -114,4 +115,26 @@ test("bodies in memory are answered at once", () => {
   const chunk = chunks.make(bytes);
   const name = chunks.bind(chunk, 0, 502, bytes.length);
   assert.deepEqual(readBodies(bodyNames([name]), chunks, [{ id: 0 }]), [body]);
+});
+
+test("the window of a batch that has left the log is let go", async () => {
+  const log = new MemoryLog();
+  for await (const _ of log.replay()) assert.fail("a new log is empty");
+  const facts = bytesOf({ headers: plainHeaders({}), payload: payloadOf(1) });
+  const position = await log.append(facts);
+  const part = { from: 0, to: facts.length, position, offset: 0 };
+  let reads = 0;
+  const read = log.read.bind(log);
+  log.read = (...place) => {
+    reads++;
+    return read(...place);
+  };
+  const bodies = new PagedBodies(log);
+  await bodies.read(part, 0);
+  bodies.forget(position);
+  await bodies.read(part, 0);
+  assert.equal(reads, 1, "the batch is still there");
+  bodies.forget(position + 1);
+  await bodies.read(part, 0);
+  assert.equal(reads, 2);
 });

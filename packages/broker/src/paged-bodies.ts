@@ -46,6 +46,11 @@ export class PagedBodies {
     return read instanceof Promise ? read.then(take) : take(read);
   }
 
+  /** What is before this position has left the log: its memory may be that of a large batch. */
+  forget(before: Position): void {
+    if (this.#window !== undefined && this.#window.position < before) this.#window = undefined;
+  }
+
   /** Undefined if not all of it is in the window. */
   #inWindow(position: Position, at: number): Body | undefined {
     const window = this.#window;

@@ -24,8 +24,11 @@ let memory: DataView | undefined;
 export function digestOf(...values: readonly unknown[]): string {
   low = values.length;
   high = SPREAD;
-  for (const value of values) mix(value, 0);
-  memory = undefined;
+  try {
+    for (const value of values) mix(value, 0);
+  } finally {
+    memory = undefined;
+  }
   word(low ^ high);
   word(high >>> 16);
   return digits(low, high);
