@@ -10,12 +10,11 @@ import {
   type WorkerInfo,
   type WorkerPlace,
 } from "@sluice/protocol";
-import type { Chunks } from "./chunks.ts";
+import { type Chunks, readBodies } from "./chunks.ts";
 import type { Body } from "./codec/body.ts";
 import { idOf } from "./job-ids.ts";
 import type { Journal } from "./journal.ts";
 import type { LeaseTokens } from "./lease-tokens.ts";
-import { readBodies } from "./read-bodies.ts";
 
 /** Receivers that take longer than this block the process: a handler that does not await. */
 const HELD_UP_MS = 20;

@@ -2,11 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Engine } from "@sluice/engine";
 import { MemoryLog } from "@sluice/log";
-import { Chunks } from "./chunks.ts";
+import { Chunks, readBodies } from "./chunks.ts";
 import { type Body, plainHeaders, writeBody } from "./codec/body.ts";
 import { ByteWriter } from "./codec/byte-writer.ts";
 import { PagedBodies } from "./paged-bodies.ts";
-import { readBodies } from "./read-bodies.ts";
 
 const COUNT = 300;
 const BLOCK_BYTES = 64 * 1024;

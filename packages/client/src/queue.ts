@@ -268,25 +268,23 @@ function saysMore(options: OperationOptions): boolean {
  * two outcomes each took 200 bytes more.
  */
 class Adding<Handle> implements Waiter<Added> {
-  readonly promise: Promise<Handle>;
-  readonly #resolve: (handle: Handle) => void;
-  readonly #reject: (error: SluiceError) => void;
+  readonly #end = Promise.withResolvers<Handle>();
   readonly #handleOf: (added: Added) => Handle;
 
   constructor(handleOf: (added: Added) => Handle) {
-    const { promise, resolve, reject } = Promise.withResolvers<Handle>();
-    this.promise = promise;
-    this.#resolve = resolve;
-    this.#reject = reject;
     this.#handleOf = handleOf;
   }
 
+  get promise(): Promise<Handle> {
+    return this.#end.promise;
+  }
+
   done(added: Added): void {
-    this.#resolve(this.#handleOf(added));
+    this.#end.resolve(this.#handleOf(added));
   }
 
   refused(error: ErrorJson): void {
-    this.#reject(SluiceError.fromJSON(error));
+    this.#end.reject(SluiceError.fromJSON(error));
   }
 }
 

@@ -15,7 +15,7 @@ import { openPlace, type Place, ROOT } from "./install.ts";
 const PACKAGES_MAX = 10;
 const INSTALLED_BYTES_MAX = 8_000_000;
 const IMPORT_FILES_MAX = 150;
-const BROWSER_GZIP_BYTES_MAX = 45_000;
+const BROWSER_GZIP_BYTES_MAX = 45_200;
 
 let place: Place;
 let closePlace: () => Promise<void>;

@@ -1,9 +1,8 @@
 import type { ScheduleRun } from "../schedules/schedule.ts";
 import type { Notebook } from "../steps/step-types.ts";
-import { Table } from "../tables/table.ts";
+import { Bodies, Table } from "../tables/table.ts";
 import type { DedupeMode, Ending, HistoryEntry, JobSpec, LogLine } from "../types.ts";
 import type { Backoff } from "./backoff.ts";
-import { Bodies } from "./bodies.ts";
 import * as jobFields from "./job-fields.ts";
 
 const { HAS_EXTRA, IN_STRAND, JOB_INTS, LEASE, META } = jobFields;

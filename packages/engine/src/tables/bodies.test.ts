@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Bodies } from "./bodies.ts";
+import { Bodies } from "./table.ts";
 
 test("each value is found by its row until it is replaced", () => {
   const bodies = new Bodies();
